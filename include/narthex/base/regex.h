@@ -1,0 +1,37 @@
+// Regular expressions (RE2 syntax, unanchored engine behind one .cc). Immutable, thread-safe.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace narthex::base {
+
+class Regex {
+ public:
+  // `pattern` as written; matching is anchored at both ends and '.' matches newline, that is
+  // ^(?s:pattern)$. kInvalidArgument with RE2's reason if it does not parse.
+  static absl::StatusOr<Regex> CompileAnchored(std::string_view pattern);
+
+  bool Matches(std::string_view text) const;
+
+  // Matches and, on success, appends `replacement` with $1, ${1}, $name, ${name} and $$ expanded as
+  // Go's regexp.Expand does (unknown groups are empty). False, nothing appended, on no match.
+  bool Expand(std::string_view text, std::string_view replacement, std::string* out) const;
+
+  // The literal strings the expression can match, if they are few (a|b|c, also with common
+  // prefixes and small classes); empty when it is not such a set.
+  const std::vector<std::string>& literals() const;
+  // Every match begins with this text (possibly empty).
+  const std::string& prefix() const;
+
+ private:
+  struct Impl;
+  explicit Regex(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace narthex::base
