@@ -24,22 +24,22 @@ std::string CheckText(const Value& value) {
 
 }  // namespace narthex::base::internal
 
-#define NX_CHECK(condition)                                                              \
-  do {                                                                                   \
-    if (!(condition)) [[unlikely]]                                                       \
+#define NX_CHECK(condition)                                                                    \
+  do {                                                                                         \
+    if (!(condition)) [[unlikely]]                                                             \
       ::narthex::base::internal::CheckFailed(__FILE__, __LINE__, "check failed: " #condition); \
   } while (false)
 
-#define NX_CHECK_OP(a, op, b)                                                            \
-  do {                                                                                   \
-    const auto& nx_a = (a);                                                              \
-    const auto& nx_b = (b);                                                              \
-    if (!(nx_a op nx_b)) [[unlikely]]                                                    \
-      ::narthex::base::internal::CheckFailed(                                            \
-          __FILE__, __LINE__,                                                            \
-          ::narthex::base::StrCat("check failed: " #a " " #op " " #b ": ",               \
-                                  ::narthex::base::internal::CheckText(nx_a), " vs ",    \
-                                  ::narthex::base::internal::CheckText(nx_b)));          \
+#define NX_CHECK_OP(a, op, b)                                                         \
+  do {                                                                                \
+    const auto& nx_a = (a);                                                           \
+    const auto& nx_b = (b);                                                           \
+    if (!(nx_a op nx_b)) [[unlikely]]                                                 \
+      ::narthex::base::internal::CheckFailed(                                         \
+          __FILE__, __LINE__,                                                         \
+          ::narthex::base::StrCat("check failed: " #a " " #op " " #b ": ",            \
+                                  ::narthex::base::internal::CheckText(nx_a), " vs ", \
+                                  ::narthex::base::internal::CheckText(nx_b)));       \
   } while (false)
 
 #define NX_CHECK_EQ(a, b) NX_CHECK_OP(a, ==, b)

@@ -85,7 +85,8 @@ inline void IgnoreError(const absl::Status& /*status*/, const char* /*why*/) {}
 // `lhs` (a declaration or an lvalue) takes the value of the StatusOr `expr`, or its status returns.
 #define NX_ASSIGN_OR_RETURN(lhs, expr) \
   NX_ASSIGN_OR_RETURN_IMPL(NX_STATUS_CONCAT(nx_statusor_, __LINE__), lhs, expr)
-#define NX_ASSIGN_OR_RETURN_IMPL(var, lhs, expr)      \
-  auto var = (expr);                                  \
-  if (!var.ok()) [[unlikely]] return var.status();    \
+#define NX_ASSIGN_OR_RETURN_IMPL(var, lhs, expr) \
+  auto var = (expr);                             \
+  if (!var.ok()) [[unlikely]]                    \
+    return var.status();                         \
   lhs = std::move(var).value()

@@ -20,7 +20,7 @@ namespace internal {
 inline void AppendPiece(std::string* out, std::string_view piece) { out->append(piece); }
 
 template <typename Number>
-  requires std::is_arithmetic_v<Number>
+requires std::is_arithmetic_v<Number>
 void AppendPiece(std::string* out, Number number) {
   if constexpr (std::is_same_v<Number, bool>) {
     out->append(number ? "true" : "false");

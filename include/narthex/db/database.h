@@ -21,7 +21,7 @@ namespace narthex::db {
 enum class WalCompression : uint8_t { kNone, kSnappy, kZstd };
 
 struct DatabaseOptions {
-  std::string path;                          // Data directory, made if missing; "" keeps all in memory.
+  std::string path;  // Data directory, made if missing; "" keeps all in memory.
   int64_t block_range_ms = 2 * 3600 * 1000;  // Chunks never straddle a multiple of it.
   uint64_t wal_segment_bytes = 128ull << 20;
   WalCompression wal_compression = WalCompression::kSnappy;

@@ -31,13 +31,13 @@ struct FloatSample {
 // kDuplicateSame is not stored.
 enum class AppendOutcome : uint8_t {
   kAccepted,
-  kDuplicateSame,      // Same time and same value as the newest sample: accepted silently.
-  kDuplicate,          // Same time, other value: "duplicate sample for timestamp".
-  kOutOfOrder,         // "out of order sample"
-  kOutOfBounds,        // Before what the database takes: "out of bounds"
-  kTooOld,             // Outside the out-of-order window: "too old sample"
-  kUnknownSeries,      // Resolve again.
-  kInvalidHistogram,   // See Validate() of histogram.h.
+  kDuplicateSame,     // Same time and same value as the newest sample: accepted silently.
+  kDuplicate,         // Same time, other value: "duplicate sample for timestamp".
+  kOutOfOrder,        // "out of order sample"
+  kOutOfBounds,       // Before what the database takes: "out of bounds"
+  kTooOld,            // Outside the out-of-order window: "too old sample"
+  kUnknownSeries,     // Resolve again.
+  kInvalidHistogram,  // See Validate() of histogram.h.
 };
 inline bool IsStored(AppendOutcome outcome) {
   return outcome == AppendOutcome::kAccepted || outcome == AppendOutcome::kDuplicateSame;
@@ -51,9 +51,9 @@ class Appender {
  public:
   virtual ~Appender() = default;
 
-  // The series of `labels` (sorted by name, no empty values), created if it is new. kInvalidArgument:
-  // "empty labelset: invalid sample", `label name "x" is not unique: invalid sample`;
-  // kResourceExhausted: the database takes no new series now.
+  // The series of `labels` (sorted by name, no empty values), created if it is new.
+  // kInvalidArgument: "empty labelset: invalid sample", `label name "x" is not unique: invalid
+  // sample`; kResourceExhausted: the database takes no new series now.
   virtual absl::StatusOr<SeriesRef> Resolve(std::span<const Label> labels) = 0;
 
   // Adds samples; outcomes[i] says what became of samples[i]. REQUIRES: sizes are equal.

@@ -1,6 +1,6 @@
-// The door for whoever reads samples. A Querier is a consistent view of a time range. Select() finds
-// series without touching samples; a cursor then hands out whole columns, up to a chunk's worth of
-// times and values at once. Labels are symbols (symbols.h) of the querier's table.
+// The door for whoever reads samples. A Querier is a consistent view of a time range. Select()
+// finds series without touching samples; a cursor then hands out whole columns, up to a chunk's
+// worth of times and values at once. Labels are symbols (symbols.h) of the querier's table.
 //
 // One query uses one Querier, so that all its symbols are of one table.
 #pragma once
@@ -55,8 +55,8 @@ struct ColumnBatch {
 struct LatestSample {
   int64_t time_ms = 0;
   SampleKind kind = SampleKind::kFloat;
-  double value = 0;                // kFloat
-  FloatHistogram histogram;        // kHistogram; without buckets under kCountAndSum
+  double value = 0;          // kFloat
+  FloatHistogram histogram;  // kHistogram; without buckets under kCountAndSum
 };
 
 // Reads the samples of series of one selection, one series after another, reusing its buffers.
@@ -74,7 +74,8 @@ class SeriesCursor {
   virtual absl::Status status() const = 0;
 };
 
-// The series a Select() found, without samples. Immutable; thread-safe. The Querier must outlive it.
+// The series a Select() found, without samples. Immutable; thread-safe. The Querier must outlive
+// it.
 class SeriesSelection {
  public:
   virtual ~SeriesSelection() = default;
@@ -91,12 +92,12 @@ class SeriesSelection {
 
 // Hints: what the caller will do with the samples. All optional; answers must not depend on them.
 struct SelectHints {
-  TimeRange range;                // Samples outside will not be asked for.
-  int64_t step_ms = 0;            // 0: instant.
-  int64_t range_ms = 0;           // Width of a range selector; 0 for instant selectors.
-  std::string function;           // The function directly around the selector, or "".
+  TimeRange range;       // Samples outside will not be asked for.
+  int64_t step_ms = 0;   // 0: instant.
+  int64_t range_ms = 0;  // Width of a range selector; 0 for instant selectors.
+  std::string function;  // The function directly around the selector, or "".
   HistogramDetail detail = HistogramDetail::kFull;
-  size_t limit = 0;               // At most so many series are needed; 0: all.
+  size_t limit = 0;  // At most so many series are needed; 0: all.
 };
 
 // Thread-safe.

@@ -21,7 +21,7 @@ struct TlsClientOptions {
   std::string ca_file, cert_file, key_file;  // Paths; read at each new connection.
   std::string ca, cert, key;                 // PEM texts, instead of the files.
   std::string server_name;
-  std::string min_version, max_version;      // "TLS10" .. "TLS13" or "".
+  std::string min_version, max_version;  // "TLS10" .. "TLS13" or "".
   bool insecure_skip_verify = false;
 };
 
@@ -38,7 +38,7 @@ struct OAuth2Options {
 struct HttpClientOptions {
   bool has_basic_auth = false;
   std::string username, username_file, password, password_file;
-  std::string authorization_type;          // "Bearer" when credentials are set.
+  std::string authorization_type;  // "Bearer" when credentials are set.
   std::string credentials, credentials_file;
   OAuth2Options oauth2;
   TlsClientOptions tls;
@@ -47,7 +47,7 @@ struct HttpClientOptions {
   HeaderList proxy_connect_headers;
   bool follow_redirects = true;
   bool enable_http2 = true;
-  HeaderList headers;                      // Extra request headers.
+  HeaderList headers;  // Extra request headers.
 };
 
 struct FetchRequest {
@@ -56,14 +56,14 @@ struct FetchRequest {
   HeaderList headers;
   std::string body;
   int64_t timeout_ms = 10'000;
-  uint64_t max_body_bytes = 0;             // Of the decoded body; 0: no limit.
-  std::string unix_socket;                 // Dial this instead of the host, if not empty.
-  bool decode_gzip = true;                 // Decode Content-Encoding gzip/deflate by itself.
+  uint64_t max_body_bytes = 0;  // Of the decoded body; 0: no limit.
+  std::string unix_socket;      // Dial this instead of the host, if not empty.
+  bool decode_gzip = true;      // Decode Content-Encoding gzip/deflate by itself.
 };
 
 struct FetchResponse {
   int status = 0;
-  std::string reason;                      // "Not Found"
+  std::string reason;  // "Not Found"
   HeaderList headers;
   std::string body;
 };
@@ -81,8 +81,8 @@ class HttpClient {
   virtual void Fetch(FetchRequest request, std::shared_ptr<const HttpClientOptions> options,
                      FetchCallback done) = 0;
   // Fetches and waits. Not from a Fetch callback.
-  virtual absl::StatusOr<FetchResponse> FetchNow(FetchRequest request,
-                                                 std::shared_ptr<const HttpClientOptions> options) = 0;
+  virtual absl::StatusOr<FetchResponse> FetchNow(
+      FetchRequest request, std::shared_ptr<const HttpClientOptions> options) = 0;
   // Ends running fetches with kCancelled and refuses new ones. Idempotent.
   virtual void Stop() = 0;
 };

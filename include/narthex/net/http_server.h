@@ -24,9 +24,9 @@ using HeaderList = std::vector<std::pair<std::string, std::string>>;
 std::string_view FindHeader(const HeaderList& headers, std::string_view name);
 
 struct HttpRequest {
-  std::string method;       // "GET", ...
-  std::string path;         // Percent-decoded, without the query.
-  std::string raw_query;    // After '?', undecoded.
+  std::string method;     // "GET", ...
+  std::string path;       // Percent-decoded, without the query.
+  std::string raw_query;  // After '?', undecoded.
   HeaderList headers;
   std::string body;
   std::string remote_address;  // "127.0.0.1:54321"
@@ -36,9 +36,9 @@ struct HttpRequest {
 // kInvalidArgument on a bad escape.
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ParseForm(std::string_view text);
 
-// Takes one answer. Either Send(), or Start(), Write()s and Finish(). Thread-compatible; may be used
-// after the handler returned, by another thread (an answer that comes later). Destruction without an
-// answer sends 500.
+// Takes one answer. Either Send(), or Start(), Write()s and Finish(). Thread-compatible; may be
+// used after the handler returned, by another thread (an answer that comes later). Destruction
+// without an answer sends 500.
 class ResponseWriter {
  public:
   virtual ~ResponseWriter() = default;
@@ -52,8 +52,8 @@ class ResponseWriter {
   virtual void Finish() = 0;
   // True when the client closed the connection before its answer was sent.
   virtual bool client_gone() const = 0;
-  // Calls `on_gone` at most once, from an I/O thread, when the client goes away before the answer is
-  // complete (at once if it already has). It must not block.
+  // Calls `on_gone` at most once, from an I/O thread, when the client goes away before the answer
+  // is complete (at once if it already has). It must not block.
   virtual void OnClientGone(std::function<void()> on_gone) = 0;
   // Off for answers whose content is already encoded. On by default.
   virtual void set_allow_compression(bool allow) = 0;
@@ -67,11 +67,11 @@ using HttpHandler = std::function<void(const HttpRequest&, std::shared_ptr<Respo
 struct HttpServerOptions {
   std::vector<std::string> listen_addresses;  // "0.0.0.0:9090", "[::1]:0", ":9090"
   size_t num_io_threads = 1;
-  size_t max_connections = 512;               // Further connections wait in the accept queue.
-  uint64_t max_body_bytes = 64ull << 20;      // Larger request bodies: 413.
-  size_t max_header_bytes = 64u << 10;        // Larger headers: 431.
-  int64_t read_timeout_ms = 300'000;          // For one request; also closes idle connections.
-  int64_t write_timeout_ms = 300'000;         // Without progress.
+  size_t max_connections = 512;           // Further connections wait in the accept queue.
+  uint64_t max_body_bytes = 64ull << 20;  // Larger request bodies: 413.
+  size_t max_header_bytes = 64u << 10;    // Larger headers: 431.
+  int64_t read_timeout_ms = 300'000;      // For one request; also closes idle connections.
+  int64_t write_timeout_ms = 300'000;     // Without progress.
 };
 
 class HttpServer {

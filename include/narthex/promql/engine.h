@@ -69,7 +69,7 @@ struct QueryStats {
 struct QueryResult {
   ValueType type = ValueType::kVector;
   std::vector<ResultSeries> series;
-  std::string string_value;     // kString
+  std::string string_value;  // kString
   int64_t string_time_ms = 0;
   std::vector<std::string> warnings, infos;  // Whole texts: "PromQL warning: ... (1:5)".
   QueryStats stats;
@@ -77,9 +77,9 @@ struct QueryResult {
   std::shared_ptr<const model::SymbolTable> symbols;
 };
 
-// Errors: kInvalidArgument "1:5: parse error: ..." (bad_data); kDeadlineExceeded and kCancelled with
-// Prometheus's texts; kResourceExhausted for the sample and byte limits, kFailedPrecondition for
-// evaluation errors (both "execution"); kUnavailable/kDataLoss/kInternal from storage.
+// Errors: kInvalidArgument "1:5: parse error: ..." (bad_data); kDeadlineExceeded and kCancelled
+// with Prometheus's texts; kResourceExhausted for the sample and byte limits, kFailedPrecondition
+// for evaluation errors (both "execution"); kUnavailable/kDataLoss/kInternal from storage.
 class Engine {
  public:
   explicit Engine(EngineOptions options);
