@@ -26,7 +26,7 @@ std::string FixedText(double value) {
 std::string CountText(int64_t value) { return base::StrCat(value); }
 std::string CountText(double value) {
   std::string text;
-  base::AppendFloatShortG(&text, value);
+  base::AppendFloatG(&text, value);
   return text;
 }
 
