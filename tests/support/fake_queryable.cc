@@ -1,0 +1,238 @@
+#include "tests/support/fake_queryable.h"
+
+#include <algorithm>
+#include <set>
+
+#include "narthex/model/symbols.h"
+
+namespace narthex::testing {
+namespace {
+
+using AllSeries = std::shared_ptr<const std::vector<FakeSeries>>;
+
+class FakeCursor final : public model::SeriesCursor {
+ public:
+  FakeCursor(const AllSeries& all, const std::vector<size_t>* indexes, size_t batch_rows,
+             model::HistogramDetail detail)
+      : all_(all), indexes_(indexes), batch_rows_(batch_rows), detail_(detail) {}
+
+  void Seek(size_t index, model::TimeRange range) override {
+    samples_ = &(*all_)[(*indexes_)[index]].samples;
+    range_ = range;
+    next_ = 0;
+    while (next_ < samples_->size() && (*samples_)[next_].time_ms < range.min_time_ms) ++next_;
+  }
+
+  bool Next() override {
+    times_.clear();
+    for (auto* column : {&values_, &counts_, &zero_counts_, &sums_, &buckets_}) column->clear();
+    hints_.clear();
+    batch_ = {};
+    while (next_ < samples_->size() && times_.size() < batch_rows_) {
+      const FakeSample& sample = (*samples_)[next_];
+      if (sample.time_ms > range_.max_time_ms || !Fits(sample)) break;
+      Take(sample);
+      ++next_;
+    }
+    Publish();
+    return !times_.empty();
+  }
+
+  const model::ColumnBatch& batch() const override { return batch_; }
+  absl::Status status() const override { return absl::OkStatus(); }
+
+ private:
+  bool Fits(const FakeSample& sample) const {
+    if (times_.empty()) return true;
+    const bool is_histogram = sample.histogram != nullptr;
+    if (is_histogram != (batch_.kind == model::SampleKind::kHistogram)) return false;
+    return !is_histogram || sample.histogram->layout == batch_.layout;
+  }
+
+  void Take(const FakeSample& sample) {
+    times_.push_back(sample.time_ms);
+    if (sample.histogram == nullptr) {
+      values_.push_back(sample.value);
+      return;
+    }
+    const model::FloatHistogram& histogram = *sample.histogram;
+    batch_.kind = model::SampleKind::kHistogram;
+    batch_.layout = histogram.layout;
+    counts_.push_back(histogram.count);
+    zero_counts_.push_back(histogram.zero_count);
+    sums_.push_back(histogram.sum);
+    hints_.push_back(histogram.hint);
+    if (detail_ == model::HistogramDetail::kFull) {
+      buckets_.insert(buckets_.end(), histogram.buckets.begin(), histogram.buckets.end());
+    }
+  }
+
+  void Publish() {
+    batch_.times_ms = times_;
+    batch_.values = values_;
+    batch_.counts = counts_;
+    batch_.zero_counts = zero_counts_;
+    batch_.sums = sums_;
+    batch_.hints = hints_;
+    batch_.buckets = buckets_;
+  }
+
+  const AllSeries all_;
+  const std::vector<size_t>* const indexes_;
+  const size_t batch_rows_;
+  const model::HistogramDetail detail_;
+  const std::vector<FakeSample>* samples_ = nullptr;
+  model::TimeRange range_;
+  size_t next_ = 0;
+  std::vector<int64_t> times_;
+  std::vector<double> values_, counts_, zero_counts_, sums_, buckets_;
+  std::vector<model::CounterResetHint> hints_;
+  model::ColumnBatch batch_;
+};
+
+class FakeSelection final : public model::SeriesSelection {
+ public:
+  FakeSelection(AllSeries all, const model::SymbolTable* symbols, std::vector<size_t> indexes,
+                size_t batch_rows)
+      : all_(std::move(all)),
+        symbols_(symbols),
+        indexes_(std::move(indexes)),
+        batch_rows_(batch_rows) {}
+
+  size_t size() const override { return indexes_.size(); }
+  void AppendLabels(size_t index, std::vector<model::SymbolLabel>* out) const override {
+    for (const auto& [name, value] : (*all_)[indexes_[index]].labels) {
+      out->push_back({symbols_->Find(name).value(), symbols_->Find(value).value()});
+    }
+  }
+  std::unique_ptr<model::SeriesCursor> NewCursor(model::HistogramDetail detail) const override {
+    return std::make_unique<FakeCursor>(all_, &indexes_, batch_rows_, detail);
+  }
+  Latest FindLatest(size_t index, model::TimeRange range, model::LatestSample* out) const override {
+    const std::vector<FakeSample>& samples = (*all_)[indexes_[index]].samples;
+    // Like a database that keeps its newest sample decoded: only that one is known without chunks.
+    if (samples.empty() || samples.front().time_ms > range.max_time_ms) return Latest::kNone;
+    const FakeSample& newest = samples.back();
+    if (newest.time_ms < range.min_time_ms) return Latest::kNone;
+    if (newest.time_ms > range.max_time_ms || newest.histogram != nullptr) {
+      return Latest::kAskCursor;
+    }
+    out->time_ms = newest.time_ms;
+    out->kind = model::SampleKind::kFloat;
+    out->value = newest.value;
+    return Latest::kHave;
+  }
+
+ private:
+  const AllSeries all_;
+  const model::SymbolTable* const symbols_;
+  const std::vector<size_t> indexes_;
+  const size_t batch_rows_;
+};
+
+bool MatchesAll(const FakeSeries& series, std::span<const model::Matcher> matchers) {
+  return std::ranges::all_of(matchers, [&](const model::Matcher& matcher) {
+    const auto label = std::ranges::find(series.labels, matcher.name(),
+                                         [](const auto& pair) { return pair.first; });
+    return matcher.Matches(label == series.labels.end() ? std::string_view() : label->second);
+  });
+}
+
+class FakeQuerier final : public model::Querier {
+ public:
+  FakeQuerier(AllSeries all, size_t batch_rows)
+      : all_(std::move(all)), batch_rows_(batch_rows), symbols_(nullptr) {
+    for (const FakeSeries& series : *all_) {
+      for (const auto& [name, value] : series.labels) {
+        symbols_.Intern(name);
+        symbols_.Intern(value);
+      }
+    }
+  }
+
+  const model::SymbolTable& symbols() const override { return symbols_; }
+
+  absl::StatusOr<std::unique_ptr<model::SeriesSelection>> Select(
+      std::span<const model::Matcher> matchers, const model::SelectHints& hints) const override {
+    std::vector<size_t> indexes;
+    for (size_t i = 0; i < all_->size(); ++i) {
+      const FakeSeries& series = (*all_)[i];
+      const bool in_range = std::ranges::any_of(series.samples, [&](const FakeSample& sample) {
+        return hints.range.Contains(sample.time_ms);
+      });
+      if (in_range && MatchesAll(series, matchers)) indexes.push_back(i);
+    }
+    return std::make_unique<FakeSelection>(all_, &symbols_, std::move(indexes), batch_rows_);
+  }
+
+  absl::StatusOr<std::vector<std::string>> LabelNames(std::span<const model::Matcher> matchers,
+                                                      size_t limit) const override {
+    std::set<std::string> names;
+    ForEachLabel(matchers, [&](const auto& label) { names.insert(label.first); });
+    return First(names, limit);
+  }
+
+  absl::StatusOr<std::vector<std::string>> LabelValues(std::string_view name,
+                                                       std::span<const model::Matcher> matchers,
+                                                       size_t limit) const override {
+    std::set<std::string> values;
+    ForEachLabel(matchers, [&](const auto& label) {
+      if (label.first == name) values.insert(label.second);
+    });
+    return First(values, limit);
+  }
+
+ private:
+  template <typename Visit>
+  void ForEachLabel(std::span<const model::Matcher> matchers, Visit visit) const {
+    for (const FakeSeries& series : *all_) {
+      if (MatchesAll(series, matchers)) std::ranges::for_each(series.labels, visit);
+    }
+  }
+  static std::vector<std::string> First(const std::set<std::string>& texts, size_t limit) {
+    std::vector<std::string> out(texts.begin(), texts.end());
+    if (limit != 0 && out.size() > limit) out.resize(limit);
+    return out;
+  }
+
+  const AllSeries all_;
+  const size_t batch_rows_;
+  model::SymbolOverlay symbols_;
+};
+
+}  // namespace
+
+FakeSeries* FakeQueryable::Series(std::vector<std::pair<std::string, std::string>> labels) {
+  std::ranges::sort(labels);
+  // Queriers keep what they saw.
+  if (series_.use_count() > 1) series_ = std::make_shared<std::vector<FakeSeries>>(*series_);
+  const auto found = std::ranges::find(*series_, labels, &FakeSeries::labels);
+  if (found != series_->end()) return &*found;
+  series_->push_back({std::move(labels), {}});
+  return &series_->back();
+}
+
+void FakeQueryable::AddFloats(std::vector<std::pair<std::string, std::string>> labels,
+                              const std::vector<std::pair<int64_t, double>>& samples) {
+  FakeSeries* series = Series(std::move(labels));
+  for (const auto& [time_ms, value] : samples) series->samples.push_back({time_ms, value, nullptr});
+  std::ranges::stable_sort(series->samples, {}, &FakeSample::time_ms);
+}
+
+void FakeQueryable::AddHistogram(std::vector<std::pair<std::string, std::string>> labels,
+                                 int64_t time_ms, model::FloatHistogram histogram) {
+  if (histogram.layout == nullptr) histogram.layout = model::EmptyLayout();
+  FakeSeries* series = Series(std::move(labels));
+  series->samples.push_back(
+      {time_ms, 0, std::make_shared<const model::FloatHistogram>(std::move(histogram))});
+  std::ranges::stable_sort(series->samples, {}, &FakeSample::time_ms);
+}
+
+void FakeQueryable::Clear() { series_ = std::make_shared<std::vector<FakeSeries>>(); }
+
+absl::StatusOr<std::unique_ptr<model::Querier>> FakeQueryable::NewQuerier(
+    model::TimeRange /*range*/) const {
+  return std::make_unique<FakeQuerier>(series_, batch_rows_);
+}
+
+}  // namespace narthex::testing
