@@ -1,9 +1,11 @@
-// Regular expressions (RE2 syntax, unanchored engine behind one .cc). Immutable, thread-safe.
+// Regular expressions in RE2 syntax. Sets of literals, prefixes and substrings are recognised and
+// matched without the engine. Immutable, thread-safe, cheap to copy.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -13,7 +15,8 @@ namespace narthex::base {
 class Regex {
  public:
   // `pattern` as written; matching is anchored at both ends and '.' matches newline, that is
-  // ^(?s:pattern)$. kInvalidArgument with RE2's reason if it does not parse.
+  // ^(?s:pattern)$. kInvalidArgument if it does not parse or is too large, with the reason in Go's
+  // words: "error parsing regexp: missing closing ): `(a`".
   static absl::StatusOr<Regex> CompileAnchored(std::string_view pattern);
 
   bool Matches(std::string_view text) const;
@@ -22,8 +25,8 @@ class Regex {
   // Go's regexp.Expand does (unknown groups are empty). False, nothing appended, on no match.
   bool Expand(std::string_view text, std::string_view replacement, std::string* out) const;
 
-  // The literal strings the expression can match, if they are few (a|b|c, also with common
-  // prefixes and small classes); empty when it is not such a set.
+  // The texts the expression can match (sorted), if they are few (a|b|c, also with common prefixes
+  // and small classes); empty when it is not such a set.
   const std::vector<std::string>& literals() const;
   // Every match begins with this text (possibly empty).
   const std::string& prefix() const;
