@@ -23,6 +23,7 @@ struct TlsClientOptions {
   std::string server_name;
   std::string min_version, max_version;  // "TLS10" .. "TLS13" or "".
   bool insecure_skip_verify = false;
+  bool operator==(const TlsClientOptions&) const = default;
 };
 
 struct OAuth2Options {
@@ -31,6 +32,7 @@ struct OAuth2Options {
   std::map<std::string, std::string> endpoint_params;
   TlsClientOptions tls;
   bool enabled() const { return !client_id.empty(); }
+  bool operator==(const OAuth2Options&) const = default;
 };
 
 // The http client section of the configuration (docs/configuration.md). Secrets in files are read
@@ -48,6 +50,7 @@ struct HttpClientOptions {
   bool follow_redirects = true;
   bool enable_http2 = true;
   HeaderList headers;  // Extra request headers.
+  bool operator==(const HttpClientOptions&) const = default;
 };
 
 struct FetchRequest {
