@@ -35,9 +35,10 @@ struct BucketSpan {
 struct HistogramLayout {
   int32_t schema = 0;
   double zero_threshold = 0;
-  std::vector<BucketSpan> positive_spans;
-  std::vector<BucketSpan> negative_spans;
-  std::vector<double> custom_bounds;  // Only for kCustomBucketsSchema: ascending finite bounds.
+  std::vector<BucketSpan> positive_spans = {};
+  std::vector<BucketSpan> negative_spans = {};
+  std::vector<double> custom_bounds =
+      {};  // Only for kCustomBucketsSchema: ascending finite bounds.
 
   bool has_custom_buckets() const { return schema == kCustomBucketsSchema; }
   size_t num_positive() const;

@@ -36,11 +36,11 @@ std::string_view RelabelActionName(RelabelAction action);
 
 // One relabel_config section, with its defaults.
 struct RelabelConfig {
-  std::vector<std::string> source_labels;
+  std::vector<std::string> source_labels = {};
   std::string separator = ";";
   std::string regex = "(.*)";
   uint64_t modulus = 0;
-  std::string target_label;
+  std::string target_label = {};
   std::string replacement = "$1";
   std::string action = "replace";
   bool operator==(const RelabelConfig&) const = default;
