@@ -7,7 +7,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
+#include "narthex/base/clock.h"
 #include "narthex/base/strings.h"
 
 namespace narthex::base {
@@ -15,13 +17,20 @@ namespace narthex::base {
 enum class LogLevel : uint8_t { kDebug, kInfo, kWarn, kError };
 enum class LogFormat : uint8_t { kLogfmt, kJson };
 
-// One field; numbers and strings convert. The text lives as long as the field.
+// One field; numbers, bools and strings convert. The key lives as long as the field.
 struct LogField {
   template <typename Value>
   LogField(std::string_view field_key, const Value& field_value)
-      : key(field_key), value(StrCat(field_value)) {}
+      : key(field_key), value(StrCat(field_value)), is_literal(IsLiteral<Value>()) {}
   std::string_view key;
   std::string value;
+  bool is_literal;  // A number or bool that JSON takes unquoted.
+
+ private:
+  template <typename Value>
+  static constexpr bool IsLiteral() {
+    return std::is_integral_v<Value> && !std::is_same_v<Value, char>;
+  }
 };
 
 class Logger {
@@ -46,8 +55,10 @@ class Logger {
 };
 
 // Writes to stderr: `time=2026-08-17T10:00:00.000Z level=INFO msg="..." key=value`, or the same as
-// one JSON object a line (Prometheus's field names).
-std::unique_ptr<Logger> MakeStderrLogger(LogLevel level, LogFormat format);
+// one JSON object a line (Prometheus's field names). A line is one write, so lines never mix.
+// `clock` must outlive the logger.
+std::unique_ptr<Logger> MakeStderrLogger(LogLevel level, LogFormat format,
+                                         const Clock* clock = &SystemClock());
 
 // Drops everything; for tests and embedding. Lives for the whole process.
 const Logger& NullLogger();
