@@ -58,8 +58,8 @@ struct HistogramData {
 };
 
 struct HistogramOptions {
-  std::vector<double> bounds;  // Classic upper bounds; may be empty ("no classic").
-  bool native = false;         // Also a native histogram: growth factor 1.1 (schema 3) ...
+  std::vector<double> bounds = {};  // Classic upper bounds; may be empty ("no classic").
+  bool native = false;              // Also a native histogram: growth factor 1.1 (schema 3) ...
   uint32_t max_buckets = 100;  // ... of at most this many buckets; wider data lower the schema.
 };
 
