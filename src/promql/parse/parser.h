@@ -1,7 +1,6 @@
 // Text to a checked tree. Free functions; thread-safe.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -20,9 +19,5 @@ ParseOptions ParseOptionsOf(const EngineOptions& options);
 
 // kInvalidArgument: "1:5: parse error: ..." with the first error found.
 absl::StatusOr<ExprPtr> ParseExpression(std::string_view text, const ParseOptions& options);
-
-// The canonical text, which parses to an equal tree.
-std::string ToString(const Expr& expr);
-void AppendTo(std::string* out, const Expr& expr);
 
 }  // namespace narthex::promql
