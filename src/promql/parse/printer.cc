@@ -198,7 +198,7 @@ void Printer::Print(const Call& call) {
 
 void Printer::PrintFill(std::string_view keyword, double value) {
   Add(" ", keyword, " (");
-  base::AppendFloatShortG(out_, value);
+  base::AppendFloatG(out_, value);
   Add(")");
 }
 
