@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "narthex/base/check.h"
+#include "narthex/model/histogram_view.h"
 
 namespace narthex::model {
 namespace {
@@ -46,15 +47,14 @@ bool LayoutsAreEqual(const LayoutPtr& a_or_null, const LayoutPtr& b_or_null) {
          SpansAreEqual(a->negative_spans, b->negative_spans);
 }
 
-template <typename Count, typename Bucket>
-bool HistogramsAreEqual(const BasicHistogram<Count, Bucket>& a,
-                        const BasicHistogram<Count, Bucket>& b) {
+// Of two histograms of one kind, or two views.
+template <typename Any>
+bool CountsAreEqual(const Any& a, const Any& b) {
   const auto same = []<typename Value>(Value x, Value y) {
     return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y);
   };
   return same(a.count, b.count) && same(a.sum, b.sum) && same(a.zero_count, b.zero_count) &&
-         std::equal(a.buckets.begin(), a.buckets.end(), b.buckets.begin(), b.buckets.end(), same) &&
-         LayoutsAreEqual(a.layout, b.layout);
+         std::equal(a.buckets.begin(), a.buckets.end(), b.buckets.begin(), b.buckets.end(), same);
 }
 
 // Merges buckets of one side, `buckets[0, count)` as `spans` place them, into `*out_buckets`;
@@ -145,7 +145,14 @@ FloatHistogram ToFloat(const Histogram& histogram) {
 void ReduceResolution(Histogram* histogram, int32_t schema) { Reduce(histogram, schema); }
 void ReduceResolution(FloatHistogram* histogram, int32_t schema) { Reduce(histogram, schema); }
 
-bool Equals(const Histogram& a, const Histogram& b) { return HistogramsAreEqual(a, b); }
-bool Equals(const FloatHistogram& a, const FloatHistogram& b) { return HistogramsAreEqual(a, b); }
+bool Equals(const Histogram& a, const Histogram& b) {
+  return CountsAreEqual(a, b) && LayoutsAreEqual(a.layout, b.layout);
+}
+bool Equals(const FloatHistogram& a, const FloatHistogram& b) {
+  return CountsAreEqual(a, b) && LayoutsAreEqual(a.layout, b.layout);
+}
+bool Equals(const HistogramView& a, const HistogramView& b) {
+  return CountsAreEqual(a, b) && LayoutsAreEqual(*a.layout, *b.layout);
+}
 
 }  // namespace narthex::model

@@ -61,20 +61,21 @@ class SideCursor {
 class BucketCursor {
  public:
   BucketCursor(const HistogramView& histogram, BucketOrder order);
+  // Moves to the next bucket; false at the end.
   bool Next();
-  // REQUIRES: the last Next() returned true. Valid until the next call.
-  const HistogramBucket& bucket() const { return bucket_; }
+  // REQUIRES: the last Next() returned true.
+  double count() const;
+  // With bounds, which cost more to know.
+  HistogramBucket bucket() const;
 
  private:
   enum class Stage : uint8_t { kFirstSide, kZero, kSecondSide, kEnd };
-  void CutAtZeroBucket();
 
   double zero_threshold_;
   double zero_count_;
   SideCursor first_;
   SideCursor second_;
   Stage stage_ = Stage::kFirstSide;
-  HistogramBucket bucket_;
 };
 
 // Bound `index` of a layout: the upper bound of positive bucket `index`; -Inf and +Inf outside the

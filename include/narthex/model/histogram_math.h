@@ -41,10 +41,6 @@ bool DetectReset(const HistogramView& current, const HistogramView& previous);
 enum class Trim : uint8_t { kKeepBelow, kKeepAbove };
 void TrimBuckets(FloatHistogram* histogram, double limit, Trim trim);
 
-// Equal as PromQL's `==` and changes() see it: bits of the floats, same bucket layout (empty spans
-// ignored), hints ignored.
-bool Equals(const HistogramView& a, const HistogramView& b);
-
 // Whether count, zero count, sum or a bucket is infinite.
 bool HasOverflow(const HistogramView& histogram);
 
@@ -62,7 +58,9 @@ class HistogramSum {
 
  private:
   friend class HistogramMean;
-  void EnsureCompensation();
+  void StartCompensation();
+  void Multiply(double factor);
+  void Divide(double divisor);
 
   bool empty_ = true;
   bool compensated_ = false;  // Whether the fields below are set: from the second sample on.

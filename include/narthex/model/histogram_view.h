@@ -47,4 +47,8 @@ FloatHistogram Materialize(const HistogramView& view);
 // The same into `*out`, reusing its memory.
 void MaterializeTo(const HistogramView& view, FloatHistogram* out);
 
+// Equal as PromQL's `==` and changes() see it: bits of the floats, same bucket layout (empty spans
+// ignored), hints ignored.
+bool Equals(const HistogramView& a, const HistogramView& b);
+
 }  // namespace narthex::model

@@ -30,6 +30,8 @@ enum class Note : uint8_t {
   kMixedInAggregation,  // Warning: floats and histograms in one group.
   kMixedClassicNative,  // Warning (name, if one is given).
   kPossibleNonCounter,  // Info (name): rate or increase of a float series of such a name.
+  kInvalidQuantile,     // Warning; needs the value, so AddAll() passes over it: see
+                        // AddInvalidQuantile().
   kSortInRangeQuery,    // Warning.
   kNumNotes,
 };
@@ -93,16 +95,17 @@ class Annotations {
 
  private:
   struct Entry {
-    Severity severity;
+    Severity severity = Severity::kWarning;
     bool plain = false;
     bool repaired = false;  // Whether the fields from `repair` on count.
     uint32_t position = 0;
-    std::string text;
-    Repair repair;
+    std::string text = {};
+    Repair repair = {};
     int64_t max_time_ms = 0;
     size_t num_repairs = 0;
   };
   void AddEntry(Entry entry);
+  void AddText(Severity severity, std::string_view text, uint32_t position);
 
   std::vector<Entry> entries_;
   std::unordered_map<std::string, size_t> by_text_;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "narthex/model/histogram.h"
 #include "narthex/model/histogram_view.h"
@@ -41,6 +42,7 @@ enum class Outcome : uint8_t { kNone, kFloat, kHistogram };
 struct RangeResult {
   double value = 0;                 // kFloat
   model::FloatHistogram histogram;  // kHistogram
+  std::vector<double> scratch;      // For kernels that need to reorder values.
 };
 
 }  // namespace narthex::promql
