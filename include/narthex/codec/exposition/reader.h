@@ -63,7 +63,8 @@ class ExpositionReader {
   virtual absl::Status status() const = 0;
   // The labels of a sample entry of the last batch, `__name__` included, sorted as the builder
   // sorts; `le` and `quantile` are normalised ("1" -> "1.0"). Called for new series only.
-  virtual void Labels(const Entry& entry, model::LabelsBuilder* out) const = 0;
+  // kInvalidArgument: a label name comes twice.
+  virtual absl::Status Labels(const Entry& entry, model::LabelsBuilder* out) const = 0;
 };
 
 struct ReaderOptions {
@@ -73,6 +74,8 @@ struct ReaderOptions {
   bool classic_with_native = false;
   // OpenMetrics `_created` lines give start times instead of samples.
   bool parse_start_times = false;
+  // Samples get the labels `__type__` and `__unit__` where the body tells them.
+  bool type_and_unit_labels = false;
 };
 
 // `body` must outlive the reader. Never null.
