@@ -41,8 +41,6 @@ enum class ExprKind : uint8_t {
   kParen,
 };
 
-inline constexpr int32_t kNoTwin = -1;
-
 struct Expr {
   virtual ~Expr() = default;
   Expr(const Expr&) = delete;
@@ -53,13 +51,9 @@ struct Expr {
   PositionRange position;
   int depth = 1;  // Height of the subtree.
 
-  // plan: the root of a largest subtree whose value is the same at every step. Literals and what
-  // lies inside such a subtree do not have it.
+  // plan: the root of a largest subtree whose value is the same at every step of the query (of the
+  // subquery it lies in). Literals, range vectors and what lies inside such a subtree lack it.
   bool step_invariant = false;
-  // plan: expressions that are equal and see the same times have one number, counted from 0 in
-  // pre-order; an expression that occurs once has kNoTwin. The numbers are below
-  // QueryPlan::num_twins.
-  int32_t twin = kNoTwin;
 
  protected:
   explicit Expr(ExprKind expr_kind) : kind(expr_kind) {}

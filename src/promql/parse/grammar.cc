@@ -48,7 +48,7 @@ Grammar::Grammar(std::string_view text, const ParseOptions& options)
     : text_(text), options_(options), lexer_(text) {}
 
 ExprPtr Grammar::ReadExpression() {
-  if (!Advance()) return nullptr;
+  Advance();
   if (Is(TokenKind::kEnd)) return Fail(0, "no expression found in input");
   ExprPtr expr = Expression(kLowestPrecedence);
   if (expr == nullptr) return nullptr;
@@ -57,14 +57,14 @@ ExprPtr Grammar::ReadExpression() {
 }
 
 std::unique_ptr<VectorSelector> Grammar::ReadSelector() {
-  if (!Advance()) return nullptr;
+  Advance();
   std::unique_ptr<VectorSelector> selector = Selector();
   if (selector == nullptr) return nullptr;
   if (!Is(TokenKind::kEnd)) return Unexpected({});
   return selector;
 }
 
-bool Grammar::Advance() {
+void Grammar::Advance() {
   switch (token_.kind) {
     case TokenKind::kRightBrace:
     case TokenKind::kRightParen:
@@ -77,13 +77,17 @@ bool Grammar::Advance() {
       break;
   }
   token_ = lexer_.Next();
-  if (!Is(TokenKind::kError)) return true;
-  return Fail(token_.position.begin, lexer_.error());
+}
+
+Grammar::Failure Grammar::FailBeforeToken(int32_t offset, std::string text) {
+  error_ = ParseError{offset, std::move(text)};
+  return {};
 }
 
 Grammar::Failure Grammar::Fail(int32_t offset, std::string text) {
-  if (!error_.has_value()) error_ = ParseError{offset, std::move(text)};
-  return {};
+  // Bad characters ahead were found first.
+  if (Is(TokenKind::kError)) return FailBeforeToken(token_.position.begin, lexer_.error());
+  return FailBeforeToken(offset, std::move(text));
 }
 
 Grammar::Failure Grammar::Unexpected(const Place& place) {
@@ -99,7 +103,8 @@ Grammar::Place Grammar::Enclosing() const {
 
 bool Grammar::Expect(TokenKind kind, const Place& place) {
   if (!Is(kind)) return Unexpected(place);
-  return Advance();
+  Advance();
+  return true;
 }
 
 bool Grammar::Grow(Expr* expr, int below) {
@@ -133,7 +138,8 @@ ExprPtr Grammar::Expression(int min_precedence) {
 ExprPtr Grammar::BinaryExpression(ExprPtr left, int precedence) {
   auto binary = std::make_unique<Binary>();
   binary->op = BinaryOpOf(token_.kind);
-  if (!Advance() || !BinaryModifiers(binary.get())) return nullptr;
+  Advance();
+  if (!BinaryModifiers(binary.get())) return nullptr;
   binary->left = std::move(left);
   binary->right = Expression(precedence == kPowerPrecedence ? precedence : precedence + 1);
   if (binary->right == nullptr) return nullptr;
@@ -153,23 +159,26 @@ bool Grammar::BinaryModifiers(Binary* binary) {
   VectorMatching& matching = binary->matching;
   if (Is(TokenKind::kBool)) {
     binary->return_bool = true;
-    if (!Advance()) return false;
+    Advance();
   }
   if (!Is(TokenKind::kOn) && !Is(TokenKind::kIgnoring)) return FillModifiers(&matching);
   matching.on = Is(TokenKind::kOn);
-  if (!Advance() || !Grouping(&matching.labels)) return false;
+  Advance();
+  if (!Grouping(&matching.labels)) return false;
   if (Is(TokenKind::kGroupLeft) || Is(TokenKind::kGroupRight)) {
     matching.cardinality =
         Is(TokenKind::kGroupLeft) ? Cardinality::kManyToOne : Cardinality::kOneToMany;
-    if (!Advance()) return false;
-    if (Is(TokenKind::kLeftParen) && !Grouping(&matching.include)) return false;
+    Advance();
+    const bool is_left_out = StartsExpression() && !Is(TokenKind::kLeftParen);
+    if (!is_left_out && !Grouping(&matching.include)) return false;
   }
   return FillModifiers(&matching);
 }
 
 bool Grammar::FillModifiers(VectorMatching* matching) {
   if (Is(TokenKind::kFill)) {
-    if (!Advance() || !FillValue(&matching->fill_left)) return false;
+    Advance();
+    if (!FillValue(&matching->fill_left)) return false;
     matching->fill_right = matching->fill_left;
     return true;
   }
@@ -179,7 +188,8 @@ bool Grammar::FillModifiers(VectorMatching* matching) {
     if (Is(TokenKind::kFillLeft)) side = &matching->fill_left;
     if (Is(TokenKind::kFillRight)) side = &matching->fill_right;
     if (side == nullptr || side->has_value()) break;
-    if (!Advance() || !FillValue(side)) return false;
+    Advance();
+    if (!FillValue(side)) return false;
   }
   return true;
 }
@@ -189,7 +199,7 @@ bool Grammar::FillValue(std::optional<double>* out) {
   bool negative = false;
   if (Is(TokenKind::kAdd) || Is(TokenKind::kSubtract)) {
     negative = Is(TokenKind::kSubtract);
-    if (!Advance()) return false;
+    Advance();
   }
   if (!Is(TokenKind::kNumber) && !Is(TokenKind::kDuration)) return Unexpected(Enclosing());
   const ExprPtr number = NumberOrDuration();
@@ -202,7 +212,7 @@ bool Grammar::FillValue(std::optional<double>* out) {
 ExprPtr Grammar::UnaryExpression() {
   if (!Is(TokenKind::kAdd) && !Is(TokenKind::kSubtract)) return PostfixExpression();
   const Token sign = token_;
-  if (!Advance()) return nullptr;
+  Advance();
   ExprPtr operand = Expression(kUnaryPrecedence + 1);
   if (operand == nullptr) return nullptr;
   const bool is_minus = sign.kind == TokenKind::kSubtract;
@@ -271,7 +281,7 @@ ExprPtr Grammar::Primary() {
       auto literal = std::make_unique<StringLiteral>();
       literal->value = Unquote(token_.text);
       literal->position = token_.position;
-      if (!Advance()) return nullptr;
+      Advance();
       return literal;
     }
     case TokenKind::kLeftParen:
@@ -304,14 +314,14 @@ ExprPtr Grammar::NumberOrDuration() {
     literal->value = static_cast<double>(*duration_ms) / 1000;
     literal->is_duration = true;
   }
-  if (!Advance()) return nullptr;
+  Advance();
   return literal;
 }
 
 ExprPtr Grammar::ParenExpression() {
   auto paren = std::make_unique<Paren>();
   paren->position.begin = token_.position.begin;
-  if (!Advance()) return nullptr;
+  Advance();
   paren->expr = Expression(kLowestPrecedence);
   if (paren->expr == nullptr) return nullptr;
   paren->position.end = token_.position.end;
@@ -323,7 +333,7 @@ ExprPtr Grammar::ParenExpression() {
 
 ExprPtr Grammar::AggregationOrSelector() {
   const Token name = token_;
-  if (!Advance()) return nullptr;
+  Advance();
   switch (token_.kind) {
     case TokenKind::kLeftParen:
     case TokenKind::kBy:
@@ -336,7 +346,8 @@ ExprPtr Grammar::AggregationOrSelector() {
 
 bool Grammar::AggregateModifier(Aggregation* aggregation) {
   aggregation->without = Is(TokenKind::kWithout);
-  return Advance() && Grouping(&aggregation->grouping);
+  Advance();
+  return Grouping(&aggregation->grouping);
 }
 
 ExprPtr Grammar::AggregationOf(const Token& op) {
@@ -390,7 +401,7 @@ bool Grammar::CompleteAggregation(std::vector<ExprPtr> args, Aggregation* aggreg
 
 ExprPtr Grammar::CallOrSelector() {
   const Token name = token_;
-  if (!Advance()) return nullptr;
+  Advance();
   const bool is_function = name.kind == TokenKind::kIdentifier || IsFunctionKeyword(name.kind);
   if (is_function && Is(TokenKind::kLeftParen)) return CallOf(name);
   return SelectorAfterName(name);
@@ -402,12 +413,12 @@ ExprPtr Grammar::CallOf(const Token& name) {
   call->position = {name.position.begin, last_closing_};
   call->function = FindFunction(name.text);
   if (call->function == nullptr) {
-    return Fail(name.position.begin,
-                base::StrCat("unknown function with name ", Quoted(name.text)));
+    return FailBeforeToken(name.position.begin,
+                           base::StrCat("unknown function with name ", Quoted(name.text)));
   }
   if (call->function->stability == Stability::kExperimental && !options_.experimental_functions) {
-    return Fail(name.position.begin,
-                base::StrCat("function ", Quoted(name.text), " is not enabled"));
+    return FailBeforeToken(name.position.begin,
+                           base::StrCat("function ", Quoted(name.text), " is not enabled"));
   }
   call->type = call->function->return_type;
   int below = 0;
@@ -417,14 +428,14 @@ ExprPtr Grammar::CallOf(const Token& name) {
 }
 
 bool Grammar::Arguments(std::vector<ExprPtr>* args) {
-  if (!Advance()) return false;  // The left parenthesis.
+  Advance();  // The left parenthesis.
   if (!Is(TokenKind::kRightParen)) {
     for (;;) {
       args->push_back(Expression(kLowestPrecedence));
       if (args->back() == nullptr) return false;
       if (!Is(TokenKind::kComma)) break;
       const Token comma = token_;
-      if (!Advance()) return false;
+      Advance();
       if (!StartsExpression()) {
         return Fail(comma.position.begin, "trailing commas not allowed in function call args");
       }
@@ -436,11 +447,14 @@ bool Grammar::Arguments(std::vector<ExprPtr>* args) {
 bool Grammar::Grouping(std::vector<std::string>* labels) {
   constexpr Place kPlace = {"grouping opts", "\",\" or \")\""};
   if (!Expect(TokenKind::kLeftParen, {"grouping opts", "\"(\""})) return false;
-  if (Is(TokenKind::kRightParen)) return Advance();
+  if (Is(TokenKind::kRightParen)) {
+    Advance();
+    return true;
+  }
   for (;;) {
     if (!GroupingLabel(labels)) return false;
     if (!Is(TokenKind::kComma)) break;
-    if (!Advance()) return false;
+    Advance();
     if (Is(TokenKind::kRightParen)) break;  // A trailing comma is fine here.
   }
   return Expect(TokenKind::kRightParen, kPlace);
@@ -457,7 +471,8 @@ bool Grammar::GroupingLabel(std::vector<std::string>* labels) {
                 base::StrCat("invalid label name for grouping: ", Quoted(name)));
   }
   labels->push_back(std::move(name));
-  return Advance();
+  Advance();
+  return true;
 }
 
 std::unique_ptr<VectorSelector> Grammar::Selector() {
@@ -469,7 +484,7 @@ std::unique_ptr<VectorSelector> Grammar::Selector() {
   }
   if (!CanBeMetricName(token_.kind)) return Unexpected({});
   const Token name = token_;
-  if (!Advance()) return nullptr;
+  Advance();
   return SelectorAfterName(name);
 }
 
@@ -486,14 +501,15 @@ std::unique_ptr<VectorSelector> Grammar::SelectorAfterName(const Token& name) {
 }
 
 bool Grammar::Matchers(VectorSelector* selector) {
-  if (!Advance()) return false;  // The left brace.
+  Advance();  // The left brace.
   while (!Is(TokenKind::kRightBrace)) {
     if (!OneMatcher(selector)) return false;
     if (Is(TokenKind::kRightBrace)) break;
     if (!Expect(TokenKind::kComma, {"label matching", "\",\" or \"}\""})) return false;
   }
   selector->position.end = token_.position.end;
-  return Advance();
+  Advance();
+  return true;
 }
 
 bool Grammar::OneMatcher(VectorSelector* selector) {
@@ -503,7 +519,7 @@ bool Grammar::OneMatcher(VectorSelector* selector) {
     return Unexpected({"label matching", "identifier or \"}\""});
   }
   const std::string name = is_quoted ? Unquote(name_token.text) : std::string(name_token.text);
-  if (!Advance()) return false;
+  Advance();
   model::MatchType type;
   switch (token_.kind) {
     case TokenKind::kAssign:
@@ -525,11 +541,12 @@ bool Grammar::OneMatcher(VectorSelector* selector) {
       return AddMatcher(model::MatchType::kEqual, model::kMetricName, name,
                         name_token.position.begin, selector);
   }
-  if (!Advance()) return false;
+  Advance();
   if (!Is(TokenKind::kString)) return Unexpected({"label matching", "string"});
   const std::string value = Unquote(token_.text);
   if (!AddMatcher(type, name, value, name_token.position.begin, selector)) return false;
-  return Advance();
+  Advance();
+  return true;
 }
 
 bool Grammar::AddMatcher(model::MatchType type, std::string_view name, std::string_view value,

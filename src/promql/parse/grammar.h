@@ -109,12 +109,14 @@ class Grammar {
 
   // Tokens.
   bool Is(TokenKind kind) const { return token_.kind == kind; }
-  // Moves on; false if the next token is an error of the lexer.
-  bool Advance();
+  // Moves on. An error of the lexer becomes a token that fits nowhere.
+  void Advance();
   // Takes a token of `kind` or fails with Unexpected(place).
   bool Expect(TokenKind kind, const Place& place);
   bool StartsExpression() const;
   Failure Fail(int32_t offset, std::string text);
+  // For what is known to be wrong before the next token is looked at.
+  Failure FailBeforeToken(int32_t offset, std::string text);
   Failure FailTooDeep(int32_t offset);
   Failure Unexpected(const Place& place);
   // For a place that has no more to say than the aggregation around it.

@@ -96,7 +96,7 @@ constexpr std::string_view kMustFollowSelector =
 
 ExprPtr Grammar::Bracket(ExprPtr expr) {
   const Token left_bracket = token_;
-  if (!Advance()) return nullptr;
+  Advance();
   DurationPtr range =
       PositiveDuration({"subquery or range selector", "number, duration, step(), or range()"});
   if (range == nullptr) return nullptr;
@@ -111,12 +111,14 @@ ExprPtr Grammar::RangeSelector(ExprPtr expr, DurationPtr range, const Token& lef
   const int32_t begin = left_bracket.position.begin;
   auto matrix = std::make_unique<MatrixSelector>();
   matrix->position = {expr->position.begin, token_.position.end};
-  if (!Advance()) return nullptr;
+  Advance();
   const auto* selector = TryAs<VectorSelector>(*expr);
-  if (selector == nullptr) return Fail(begin, "ranges only allowed for vector selectors");
-  if (IsSet(selector->offset)) return Fail(begin, "no offset modifiers allowed before range");
+  if (selector == nullptr)
+    return FailBeforeToken(begin, "ranges only allowed for vector selectors");
+  if (IsSet(selector->offset))
+    return FailBeforeToken(begin, "no offset modifiers allowed before range");
   if (selector->at.kind != AtKind::kNone) {
-    return Fail(begin, "no @ modifiers allowed before range");
+    return FailBeforeToken(begin, "no @ modifiers allowed before range");
   }
   matrix->selector.reset(static_cast<VectorSelector*>(expr.release()));
   SetDuration(std::move(range), &matrix->range);
@@ -125,7 +127,7 @@ ExprPtr Grammar::RangeSelector(ExprPtr expr, DurationPtr range, const Token& lef
 }
 
 ExprPtr Grammar::SubqueryOf(ExprPtr expr, DurationPtr range) {
-  if (!Advance()) return nullptr;  // The colon.
+  Advance();  // The colon.
   auto subquery = std::make_unique<Subquery>();
   SetDuration(std::move(range), &subquery->range);
   if (!Is(TokenKind::kRightBracket)) {
@@ -142,29 +144,31 @@ ExprPtr Grammar::SubqueryOf(ExprPtr expr, DurationPtr range) {
 }
 
 ExprPtr Grammar::Offset(ExprPtr expr) {
-  if (!Advance()) return nullptr;
+  Advance();
   DurationPtr offset = OffsetDuration();
   if (offset == nullptr) return nullptr;
   const int32_t begin = expr->position.begin;
   const Modifiers modifiers = ModifiersOf(*expr);
   if (modifiers.offset == nullptr) {
-    return Fail(begin, base::StrCat("offset", kMustFollowSelector));
+    return FailBeforeToken(begin, base::StrCat("offset", kMustFollowSelector));
   }
-  if (IsSet(*modifiers.offset)) return Fail(begin, "offset may not be set multiple times");
+  if (IsSet(*modifiers.offset))
+    return FailBeforeToken(begin, "offset may not be set multiple times");
   SetDuration(std::move(offset), modifiers.offset);
   expr->position.end = last_closing_;
   return expr;
 }
 
 ExprPtr Grammar::At(ExprPtr expr) {
-  if (!Advance()) return nullptr;
+  Advance();
   AtModifier at;
   if (!AtTime(&at, *expr)) return nullptr;
   const int32_t begin = expr->position.begin;
   const Modifiers modifiers = ModifiersOf(*expr);
-  if (modifiers.at == nullptr) return Fail(begin, base::StrCat("@", kMustFollowSelector));
+  if (modifiers.at == nullptr)
+    return FailBeforeToken(begin, base::StrCat("@", kMustFollowSelector));
   if (modifiers.at->kind != AtKind::kNone) {
-    return Fail(begin, "@ <timestamp> may not be set multiple times");
+    return FailBeforeToken(begin, "@ <timestamp> may not be set multiple times");
   }
   *modifiers.at = at;
   expr->position.end = last_closing_;
@@ -175,13 +179,13 @@ bool Grammar::AtTime(AtModifier* at, const Expr& expr) {
   constexpr Place kPlace = {"@", "timestamp"};
   if (Is(TokenKind::kStart) || Is(TokenKind::kEndFunction)) {
     at->kind = Is(TokenKind::kStart) ? AtKind::kStart : AtKind::kEnd;
-    return Advance() && Expect(TokenKind::kLeftParen, kPlace) &&
-           Expect(TokenKind::kRightParen, kPlace);
+    Advance();
+    return Expect(TokenKind::kLeftParen, kPlace) && Expect(TokenKind::kRightParen, kPlace);
   }
   bool negative = false;
   if (Is(TokenKind::kAdd) || Is(TokenKind::kSubtract)) {
     negative = Is(TokenKind::kSubtract);
-    if (!Advance()) return false;
+    Advance();
   }
   if (!Is(TokenKind::kNumber) && !Is(TokenKind::kDuration)) return Unexpected(kPlace);
   const ExprPtr number = NumberOrDuration();
@@ -202,19 +206,20 @@ bool Grammar::AtTime(AtModifier* at, const Expr& expr) {
 ExprPtr Grammar::Extension(ExprPtr expr, RangeExtension extension) {
   const std::string_view word = extension == RangeExtension::kAnchored ? "anchored" : "smoothed";
   const int32_t begin = expr->position.begin;
-  if (!Advance()) return nullptr;
+  Advance();
   if (!options_.extended_ranges) {
-    return Fail(begin, base::StrCat(word, " modifier is experimental and not enabled"));
+    return FailBeforeToken(begin, base::StrCat(word, " modifier is experimental and not enabled"));
   }
   VectorSelector* selector = TryAs<VectorSelector>(*expr);
   if (auto* matrix = TryAs<MatrixSelector>(*expr)) selector = matrix->selector.get();
   if (selector == nullptr) {
     const bool is_subquery = expr->kind == ExprKind::kSubquery;
-    return Fail(begin, base::StrCat(word, is_subquery ? " modifier is not supported for subqueries"
-                                                      : " modifier not implemented"));
+    return FailBeforeToken(
+        begin, base::StrCat(word, is_subquery ? " modifier is not supported for subqueries"
+                                              : " modifier not implemented"));
   }
   if (selector->extension != RangeExtension::kNone && selector->extension != extension) {
-    return Fail(begin, "anchored and smoothed modifiers cannot be used together");
+    return FailBeforeToken(begin, "anchored and smoothed modifiers cannot be used together");
   }
   selector->extension = extension;
   return expr;
@@ -243,7 +248,7 @@ Grammar::DurationPtr Grammar::OffsetDuration() {
       return DurationPrimary(kPlace);
   }
   const Token sign = token_;
-  if (!Advance()) return nullptr;
+  Advance();
   if (!Is(TokenKind::kAdd) && !Is(TokenKind::kSubtract)) {
     DurationPtr inner = DurationPrimary(kPlace);
     return inner == nullptr ? nullptr : SignedDuration(sign, std::move(inner));
@@ -256,7 +261,7 @@ Grammar::DurationPtr Grammar::OffsetDuration() {
     const int precedence = DurationOperatorOf(token_.kind).precedence;
     if (precedence == 0) break;
     const Token op = token_;
-    if (!Advance()) return nullptr;
+    Advance();
     DurationPtr right = DurationExpression(precedence + 1, kPlace);
     if (right == nullptr) return nullptr;
     left = CombineDurations(std::move(left), op, std::move(right));
@@ -270,7 +275,7 @@ Grammar::DurationPtr Grammar::DurationExpression(int min_precedence, const Place
   DurationPtr left;
   if (Is(TokenKind::kAdd) || Is(TokenKind::kSubtract)) {
     const Token sign = token_;
-    if (!Advance()) return nullptr;
+    Advance();
     left = DurationExpression(kPowerPrecedence, place);
     if (left != nullptr) left = SignedDuration(sign, std::move(left));
   } else {
@@ -280,7 +285,7 @@ Grammar::DurationPtr Grammar::DurationExpression(int min_precedence, const Place
     const int precedence = DurationOperatorOf(token_.kind).precedence;
     if (precedence == 0 || precedence < min_precedence) break;
     const Token op = token_;
-    if (!Advance()) return nullptr;
+    Advance();
     DurationPtr right =
         DurationExpression(precedence == kPowerPrecedence ? precedence : precedence + 1, place);
     if (right == nullptr) return nullptr;
@@ -314,14 +319,14 @@ Grammar::DurationPtr Grammar::DurationLiteral() {
   literal->is_duration = As<NumberLiteral>(*number).is_duration;
   literal->position = number->position;
   if (IsOutOfRange(literal->seconds)) {
-    return Fail(literal->position.begin, "duration out of range");
+    return FailBeforeToken(literal->position.begin, "duration out of range");
   }
   return literal;
 }
 
 Grammar::DurationPtr Grammar::DurationParen(const Place& place) {
   const int32_t begin = token_.position.begin;
-  if (!Advance()) return nullptr;
+  Advance();
   DurationPtr inner = DurationExpression(kSumPrecedence, place);
   if (inner == nullptr) return nullptr;
   const int32_t end = token_.position.end;
@@ -347,7 +352,8 @@ Grammar::DurationPtr Grammar::DurationFunction(const Place& place) {
   auto function = std::make_unique<DurationExpr>();
   function->position.begin = token_.position.begin;
   const TokenKind kind = token_.kind;
-  if (!Advance() || !Expect(TokenKind::kLeftParen, place)) return nullptr;
+  Advance();
+  if (!Expect(TokenKind::kLeftParen, place)) return nullptr;
   if (kind == TokenKind::kStep || kind == TokenKind::kRange) {
     function->op = kind == TokenKind::kStep ? DurationOp::kStep : DurationOp::kRange;
   } else {

@@ -81,6 +81,9 @@ void AppendEscape(std::string* out, std::string_view body, size_t* at) {
 }  // namespace
 
 absl::StatusOr<double> ParseNumber(std::string_view text) {
+  if (text.ends_with('_')) {
+    return base::InvalidArgument("strconv.ParseFloat: parsing ", Quoted(text), ": invalid syntax");
+  }
   std::string digits;
   for (const char c : text) {
     if (c != '_') digits += c;

@@ -1,5 +1,5 @@
 // Makes a parsed expression ready for one query: passes over the tree that fill its members marked
-// "plan" (parse/ast.h). Free functions; thread-compatible.
+// "plan" (parse/ast.h). Free functions; thread-safe for different trees.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,14 @@ struct PlanContext {
 };
 
 struct QueryPlan {
-  // Covers every selector's hints.range; empty (min > max) if there is no selector.
+  // Covers every selector's hints.range; {0, 0} if there is no selector.
   model::TimeRange range;
-  int32_t num_twins = 0;
 };
 
-// In this order: duration expressions get their values (also of offset and @); start(), end(),
-// step(), range() become literals and scalar arithmetic over literals is folded; step-invariant
-// subtrees are marked; selectors get their hints; equal expressions get their twin numbers.
-// `*root` may be replaced. kInvalidArgument: a duration expression has no usable value, such as
-// "4:9: division by zero" (byte offsets).
+// In this order: start(), end(), step() and range() become literals and scalar arithmetic over
+// literals is folded (`*root` may be replaced); duration expressions and the times of @ get their
+// values; step-invariant subtrees are marked; selectors get their hints. kInvalidArgument: a
+// duration expression has no usable value, such as "4:9: division by zero" (byte offsets).
 absl::StatusOr<QueryPlan> PlanQuery(const PlanContext& context, ExprPtr* root);
 
 }  // namespace narthex::promql
