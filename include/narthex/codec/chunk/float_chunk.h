@@ -49,7 +49,6 @@ class XorAppender {
   double last_value() const;
 
  private:
-  friend void EncodeXorChunk(std::span<const int64_t>, std::span<const double>, std::string*);
   explicit XorAppender(std::string* chunk) : chunk_(chunk) {}
 
   std::string* chunk_;

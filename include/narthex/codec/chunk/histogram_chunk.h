@@ -82,35 +82,36 @@ class BasicHistogramAppender {
 
  private:
   using Bucket = typename decltype(H::buckets)::value_type;
+  using Count = decltype(H::count);
 
-  // State of one XOR-coded number.
+  // State of one XOR-coded number; histogram_appender.cc knows its meaning.
   struct Window {
-    uint8_t leading = kNoWindow;
+    uint8_t leading = 0xff;
     uint8_t trailing = 0;
   };
-  static constexpr uint8_t kNoWindow = 0xff;
 
   explicit BasicHistogramAppender(std::string* chunk) : chunk_(chunk) {}
-  void Start(const H& sample, CounterReset header);
   void WriteFirst(int64_t time_ms, const H& sample);
-  void WriteNext(int64_t time_ms, const H& sample, std::span<const Bucket> buckets);
+  void WriteNext(int64_t time_ms, const H& sample);
+  // The sample's buckets in the chunk's layout; valid until the next call.
+  std::span<const Bucket> InChunkLayout(const H& sample);
 
   std::string* chunk_;
   size_t num_samples_ = 0;
   uint8_t num_free_bits_ = 0;  // Of the chunk's last byte.
   int64_t time_ms_ = 0;
   uint64_t time_delta_ms_ = 0;
-  H last_;
+  H last_;  // In the chunk's layout.
   Window sum_window_;
-  // Integer: deltas of count, zero count and in-histogram bucket deltas against the sample before.
+  // Integer histograms: changes against the sample before, buckets as absolute counts.
   uint64_t count_delta_ = 0;
   uint64_t zero_count_delta_ = 0;
-  std::vector<int64_t> bucket_deltas_;
-  // Float: windows.
+  std::vector<uint64_t> bucket_deltas_;
+  // Float histograms.
   Window count_window_;
   Window zero_count_window_;
   std::vector<Window> bucket_windows_;
-  std::vector<Bucket> spread_;  // Scratch: a sample's buckets in the chunk's layout.
+  std::vector<Bucket> spread_;  // Scratch of InChunkLayout().
 };
 
 using HistogramAppender = BasicHistogramAppender<model::Histogram>;
