@@ -1,7 +1,9 @@
 #include "tests/support/fake_queryable.h"
 
 #include <algorithm>
+#include <deque>
 #include <set>
+#include <unordered_map>
 
 #include "narthex/model/symbols.h"
 
@@ -90,6 +92,26 @@ class FakeCursor final : public model::SeriesCursor {
   model::ColumnBatch batch_;
 };
 
+// Symbols as a storage hands them out: below model::kOverlayBit.
+class FakeSymbols final : public model::SymbolTable {
+ public:
+  std::string_view Text(model::Symbol symbol) const override { return texts_[symbol]; }
+  std::optional<model::Symbol> Find(std::string_view text) const override {
+    const auto found = numbers_.find(text);
+    if (found == numbers_.end()) return std::nullopt;
+    return found->second;
+  }
+  void Intern(std::string_view text) {
+    if (Find(text).has_value()) return;
+    const auto number = static_cast<model::Symbol>(texts_.size());
+    numbers_.emplace(texts_.emplace_back(text), number);
+  }
+
+ private:
+  std::deque<std::string> texts_;  // Stable addresses.
+  std::unordered_map<std::string_view, model::Symbol> numbers_;
+};
+
 class FakeSelection final : public model::SeriesSelection {
  public:
   FakeSelection(AllSeries all, const model::SymbolTable* symbols, std::vector<size_t> indexes,
@@ -140,8 +162,7 @@ bool MatchesAll(const FakeSeries& series, std::span<const model::Matcher> matche
 
 class FakeQuerier final : public model::Querier {
  public:
-  FakeQuerier(AllSeries all, size_t batch_rows)
-      : all_(std::move(all)), batch_rows_(batch_rows), symbols_(nullptr) {
+  FakeQuerier(AllSeries all, size_t batch_rows) : all_(std::move(all)), batch_rows_(batch_rows) {
     for (const FakeSeries& series : *all_) {
       for (const auto& [name, value] : series.labels) {
         symbols_.Intern(name);
@@ -197,7 +218,7 @@ class FakeQuerier final : public model::Querier {
 
   const AllSeries all_;
   const size_t batch_rows_;
-  model::SymbolOverlay symbols_;
+  FakeSymbols symbols_;
 };
 
 }  // namespace

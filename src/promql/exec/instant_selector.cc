@@ -1,0 +1,176 @@
+#include "promql/exec/instant_selector.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "narthex/base/status.h"
+#include "narthex/model/stale.h"
+
+namespace narthex::promql {
+
+using model::ColumnBatch;
+using model::SampleKind;
+
+DataTime DataTimeOf(const AtModifier& at, const Duration& offset) {
+  return {.fixed = at.kind != AtKind::kNone, .at_ms = at.time_ms, .offset_ms = offset.ms};
+}
+
+absl::StatusOr<std::unique_ptr<model::SeriesSelection>> SelectSeries(const VectorSelector& selector,
+                                                                     QueryContext* context) {
+  auto selection = context->querier->Select(selector.matchers, selector.hints);
+  if (!selection.ok()) return base::WithContext(selection.status(), "expanding series");
+  return selection;
+}
+
+void ListSeries(const model::SeriesSelection& selection, SeriesList* list) {
+  list->Reserve(selection.size());
+  for (size_t i = 0; i < selection.size(); ++i) {
+    list->AddWith([&](std::vector<model::SymbolLabel>* out) { selection.AppendLabels(i, out); });
+  }
+}
+
+HistogramPtr HistogramOfRow(const ColumnBatch& batch, size_t row) {
+  auto histogram = std::make_shared<model::FloatHistogram>();
+  histogram->hint = batch.hints[row];
+  histogram->count = batch.counts[row];
+  histogram->zero_count = batch.zero_counts[row];
+  histogram->sum = batch.sums[row];
+  const size_t num_buckets = batch.layout == nullptr ? 0 : batch.layout->num_buckets();
+  if (batch.layout == nullptr || (batch.buckets.empty() && num_buckets != 0)) {
+    histogram->layout = model::EmptyLayout();
+  } else {
+    histogram->layout = batch.layout;
+    const auto buckets = batch.buckets.subspan(row * num_buckets, num_buckets);
+    histogram->buckets.assign(buckets.begin(), buckets.end());
+  }
+  return histogram;
+}
+
+InstantSelector::InstantSelector(QueryContext* context, const StepGrid& grid,
+                                 const VectorSelector* selector, Yield yield)
+    : Operator(context, grid),
+      selector_(*selector),
+      yield_(yield),
+      data_time_(DataTimeOf(selector->at, selector->offset)) {
+  range_.min_time_ms = data_time_.At(grid.start_ms) - context->lookback_ms + 1;
+  range_.max_time_ms = data_time_.At(grid.end_ms());
+}
+
+absl::Status InstantSelector::Prepare() {
+  NX_ASSIGN_OR_RETURN(selection_, SelectSeries(selector_, &context()));
+  ListSeries(*selection_, OwnSeries());
+  return context().Tick(selection_->size());
+}
+
+absl::Status InstantSelector::Read(size_t index, Column* out) {
+  const size_t num_steps = grid().count;
+  out->Reset(num_steps);
+  if (num_steps == 0) return absl::OkStatus();
+  NX_RETURN_IF_ERROR(context().Tick(16));
+  newest_ = Newest();
+  bool done = false;
+  if (num_steps == 1 || data_time_.fixed) NX_RETURN_IF_ERROR(ReadLatest(index, out, &done));
+  if (!done) {
+    if (cursor_ == nullptr) cursor_ = selection_->NewCursor(selector_.hints.detail);
+    cursor_->Seek(index, range_);
+    size_t step = 0;
+    while (step < num_steps && cursor_->Next()) {
+      NX_RETURN_IF_ERROR(context().Tick(cursor_->batch().times_ms.size()));
+      Absorb(cursor_->batch(), &step, out);
+    }
+    NX_RETURN_IF_ERROR(cursor_->status());
+    Emit(step, num_steps, out);
+  }
+  const size_t size = SampleSize(*out);
+  context().total_queryable_samples += size;
+  context().samples_read += size;
+  return context().budget.Visit(size, out->num_bytes());
+}
+
+// Fast path: one moment only, and the storage may know the newest sample without reading chunks.
+absl::Status InstantSelector::ReadLatest(size_t index, Column* out, bool* done) {
+  switch (selection_->FindLatest(index, range_, &latest_)) {
+    case model::SeriesSelection::Latest::kAskCursor:
+      return absl::OkStatus();
+    case model::SeriesSelection::Latest::kNone:
+      *done = true;
+      return absl::OkStatus();
+    case model::SeriesSelection::Latest::kHave:
+      break;
+  }
+  *done = true;
+  newest_.valid = true;
+  newest_.time_ms = latest_.time_ms;
+  if (latest_.kind == SampleKind::kFloat) {
+    newest_.value = latest_.value;
+    newest_.stale = model::IsStaleNan(latest_.value);
+  } else {
+    newest_.stale = model::IsStaleNan(latest_.histogram.sum);
+    if (!newest_.stale) {
+      newest_.histogram =
+          std::make_shared<const model::FloatHistogram>(std::move(latest_.histogram));
+      latest_.histogram = model::FloatHistogram();
+    }
+  }
+  Emit(0, grid().count, out);
+  return absl::OkStatus();
+}
+
+size_t InstantSelector::StepAtOrAfter(size_t step, int64_t time_ms) const {
+  if (data_time_.fixed) return data_time_.At(0) >= time_ms ? step : grid().count;
+  const int64_t wanted = time_ms + data_time_.offset_ms - grid().start_ms;
+  if (wanted <= 0) return step;
+  const auto at = static_cast<size_t>((wanted + grid().step_ms - 1) / grid().step_ms);
+  return std::min(std::max(step, at), grid().count);
+}
+
+// Sets the points of steps begin..end-1 from the newest sample, as far as it reaches.
+void InstantSelector::Emit(size_t begin, size_t end, Column* out) {
+  if (!newest_.valid || newest_.stale || begin >= end) return;
+  end = std::min(end, StepAtOrAfter(begin, newest_.time_ms + context().lookback_ms));
+  if (yield_ == Yield::kTimestamp) {
+    out->FillFloats(begin, end, static_cast<double>(newest_.time_ms) / 1000);
+  } else if (newest_.histogram == nullptr) {
+    out->FillFloats(begin, end, newest_.value);
+  } else {
+    for (size_t step = begin; step < end; ++step) out->SetHistogram(step, newest_.histogram);
+  }
+}
+
+void InstantSelector::Take(const ColumnBatch& batch, size_t row) {
+  newest_.valid = true;
+  newest_.time_ms = batch.times_ms[row];
+  if (batch.kind == SampleKind::kFloat) {
+    newest_.value = batch.values[row];
+    newest_.stale = model::IsStaleNan(newest_.value);
+    newest_.histogram = nullptr;
+  } else {
+    newest_.stale = model::IsStaleNan(batch.sums[row]);
+    newest_.histogram = newest_.stale ? nullptr : HistogramOfRow(batch, row);
+  }
+}
+
+// Moves through a batch from step to step; samples between two steps are skipped over by galloping.
+// The last row is kept: the step it serves may still get a newer sample from the next batch.
+void InstantSelector::Absorb(const ColumnBatch& batch, size_t* step, Column* out) {
+  const std::span<const int64_t> times = batch.times_ms;
+  size_t row = 0;
+  while (*step < grid().count) {
+    // Steps before the row belong to the sample before it.
+    const size_t reached = StepAtOrAfter(*step, times[row]);
+    Emit(*step, reached, out);
+    *step = reached;
+    if (reached == grid().count) return;
+    const int64_t time = data_time_.At(grid().TimeAt(reached));
+    size_t width = 1;
+    while (row + width < times.size() && times[row + width] <= time) width *= 2;
+    const auto first = times.begin() + static_cast<std::ptrdiff_t>(row + width / 2);
+    const auto last =
+        times.begin() + static_cast<std::ptrdiff_t>(std::min(row + width, times.size()));
+    row = static_cast<size_t>(std::upper_bound(first, last, time) - times.begin()) - 1;
+    Take(batch, row);
+    if (++row == times.size()) return;
+  }
+}
+
+}  // namespace narthex::promql
