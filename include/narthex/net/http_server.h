@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "narthex/base/clock.h"
 #include "narthex/base/log.h"
 #include "narthex/base/thread_pool.h"
 
@@ -33,7 +34,7 @@ struct HttpRequest {
 };
 
 // Pairs of a query string or form body, percent-decoded, in order of appearance.
-// kInvalidArgument on a bad escape.
+// kInvalidArgument with Go's words on a bad escape or a ';'.
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ParseForm(std::string_view text);
 
 // Takes one answer. Either Send(), or Start(), Write()s and Finish(). Thread-compatible; may be
@@ -42,15 +43,17 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ParseForm(std::
 class ResponseWriter {
  public:
   virtual ~ResponseWriter() = default;
-  // The whole answer. Compresses `body` when the client accepts gzip or deflate and
-  // `allow_compression` was not turned off. Content-Length is set.
+  // The whole answer. Compresses `body` when the client accepts gzip or deflate and compression was
+  // not turned off (a Vary header tells of it). Content-Length and Date are set; a "Connection:
+  // close" among `headers` ends the connection.
   virtual void Send(int status, HeaderList headers, std::string body) = 0;
   // Streamed answer: chunked transfer encoding, compressed as it streams where the client accepts.
   virtual void Start(int status, HeaderList headers) = 0;
-  // Blocks while the client is slow. False once it is gone (then stop working).
+  // Blocks while the client is slow. False once the connection broke (then stop working).
   virtual bool Write(std::string_view piece) = 0;
   virtual void Finish() = 0;
-  // True when the client closed the connection before its answer was sent.
+  // True when the client closed the connection, or its sending side of it, before its answer was
+  // complete. It may still read the answer.
   virtual bool client_gone() const = 0;
   // Calls `on_gone` at most once, from an I/O thread, when the client goes away before the answer
   // is complete (at once if it already has). It must not block.
@@ -72,6 +75,7 @@ struct HttpServerOptions {
   size_t max_header_bytes = 64u << 10;    // Larger headers: 431.
   int64_t read_timeout_ms = 300'000;      // For one request; also closes idle connections.
   int64_t write_timeout_ms = 300'000;     // Without progress.
+  const base::Clock* clock = &base::SystemClock();  // For Date headers.
 };
 
 class HttpServer {
@@ -82,7 +86,8 @@ class HttpServer {
                                                             base::ThreadPool* workers,
                                                             const base::Logger* logger);
   virtual ~HttpServer() = default;
-  // Starts accepting. `handler` runs on the worker pool; a full pool answers 503.
+  // Starts accepting. `handler` runs on the worker pool; a full pool answers 503. What it throws is
+  // logged and answered 500.
   virtual void Serve(HttpHandler handler) = 0;
   // Stops accepting, waits up to `grace_ms` for running answers, closes. Idempotent.
   virtual void Stop(int64_t grace_ms) = 0;

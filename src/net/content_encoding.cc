@@ -1,0 +1,100 @@
+#include "net/content_encoding.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "narthex/base/check.h"
+#include "narthex/base/float_text.h"
+#include "net/headers.h"
+
+namespace narthex::net {
+namespace {
+
+// zlib's own default is slower and hardly smaller on JSON.
+constexpr int kLevel = 4;
+constexpr int kMaxWindowBits = 15;
+constexpr int kGzipWindowBits = kMaxWindowBits + 16;
+constexpr int kMemoryLevel = 8;
+constexpr size_t kOutputBytes = 16u << 10;
+
+// False if the entry "name;q=0" refuses what it names.
+bool IsAccepted(std::string_view parameters) {
+  const size_t equals = parameters.find('=');
+  if (equals == std::string_view::npos) return true;
+  return base::ParseFloat(Trim(parameters.substr(equals + 1))) != 0.0;
+}
+
+}  // namespace
+
+ContentEncoding PickEncoding(std::string_view accept_encoding) {
+  while (!accept_encoding.empty()) {
+    const std::string_view entry = accept_encoding.substr(0, accept_encoding.find(','));
+    accept_encoding.remove_prefix(std::min(entry.size() + 1, accept_encoding.size()));
+    const std::string_view name = entry.substr(0, entry.find(';'));
+    if (!IsAccepted(entry.substr(name.size()))) continue;
+    if (EqualsIgnoringCase(Trim(name), "gzip")) return ContentEncoding::kGzip;
+    if (EqualsIgnoringCase(Trim(name), "deflate")) return ContentEncoding::kDeflate;
+  }
+  return ContentEncoding::kIdentity;
+}
+
+std::string_view NameOf(ContentEncoding encoding) {
+  switch (encoding) {
+    case ContentEncoding::kGzip:
+      return "gzip";
+    case ContentEncoding::kDeflate:
+      return "deflate";
+    case ContentEncoding::kIdentity:
+      return "";
+  }
+  return "";
+}
+
+struct Compressor::Stream {
+  z_stream zlib{};
+
+  // Takes all of `piece`; `flush` as zlib's.
+  void Run(std::string_view piece, int flush, std::string* out) {
+    // zlib counts in 32 bits and reads through a pointer to mutable bytes.
+    constexpr size_t kMaxPiece = std::numeric_limits<uInt>::max() / 2;
+    do {
+      const std::string_view part = piece.substr(0, kMaxPiece);
+      piece.remove_prefix(part.size());
+      zlib.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));
+      zlib.avail_in = static_cast<uInt>(part.size());
+      RunPart(piece.empty() ? flush : Z_NO_FLUSH, out);
+    } while (!piece.empty());
+  }
+
+ private:
+  void RunPart(int flush, std::string* out) {
+    char buffer[kOutputBytes];
+    do {
+      zlib.next_out = reinterpret_cast<Bytef*>(buffer);
+      zlib.avail_out = sizeof buffer;
+      const int result = deflate(&zlib, flush);
+      NX_CHECK(result != Z_STREAM_ERROR);
+      out->append(buffer, sizeof buffer - zlib.avail_out);
+    } while (zlib.avail_out == 0);
+  }
+};
+
+Compressor::Compressor(ContentEncoding encoding) : stream_(std::make_unique<Stream>()) {
+  NX_CHECK(encoding != ContentEncoding::kIdentity);
+  const int result =
+      deflateInit2(&stream_->zlib, kLevel, Z_DEFLATED,
+                   encoding == ContentEncoding::kGzip ? kGzipWindowBits : kMaxWindowBits,
+                   kMemoryLevel, Z_DEFAULT_STRATEGY);
+  NX_CHECK_EQ(result, Z_OK);  // Fails only without memory.
+}
+
+Compressor::~Compressor() { deflateEnd(&stream_->zlib); }
+
+void Compressor::Append(std::string_view piece, std::string* out) {
+  if (!piece.empty()) stream_->Run(piece, Z_NO_FLUSH, out);
+}
+void Compressor::Finish(std::string* out) { stream_->Run("", Z_FINISH, out); }
+
+}  // namespace narthex::net

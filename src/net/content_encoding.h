@@ -1,0 +1,38 @@
+// Compressed bodies as streams: gzip and deflate (zlib format). Thread-compatible.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace narthex::net {
+
+enum class ContentEncoding : uint8_t { kIdentity, kGzip, kDeflate };
+
+// The first of gzip and deflate that an Accept-Encoding header lists, else kIdentity. An entry with
+// a weight ("gzip;q=0.5") counts unless the weight is 0.
+ContentEncoding PickEncoding(std::string_view accept_encoding);
+
+// "gzip", "deflate", "" for kIdentity.
+std::string_view NameOf(ContentEncoding encoding);
+
+class Compressor {
+ public:
+  // REQUIRES: encoding != kIdentity.
+  explicit Compressor(ContentEncoding encoding);
+  ~Compressor();
+
+  // Appends to `*out` what is ready of `piece` compressed; may be nothing.
+  void Append(std::string_view piece, std::string* out);
+  // Ends the stream. Nothing may follow.
+  void Finish(std::string* out);
+
+ private:
+  struct Stream;
+  std::unique_ptr<Stream> stream_;
+};
+
+}  // namespace narthex::net

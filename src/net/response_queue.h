@@ -1,0 +1,60 @@
+// The bytes of one answer on their way from the thread that makes them to the connection that sends
+// them, and the news that the client went away on its way back. Bounded: the maker waits while the
+// client is slow. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+
+#include "narthex/base/mutex.h"
+
+namespace narthex::net {
+
+// What becomes of the connection after the answer.
+enum class AnswerEnd : uint8_t { kKeepAlive, kClose, kAbort };
+
+class ResponseQueue {
+ public:
+  enum class Next : uint8_t { kBytes, kWait, kEnd };
+
+  // `wake` is called, under the queue's lock, whenever the connection has something to do; it must
+  // not block. It is not called any more after Break() or Detach().
+  ResponseQueue(size_t max_queued_bytes, std::function<void()> wake);
+
+  // The maker's side. Blocks while more than the limit is queued; false once the connection broke.
+  bool Push(std::string bytes);
+  // No Push() may follow. A second end is ignored.
+  void End(AnswerEnd end);
+  // The client closed its side or the connection broke; it may still read the answer.
+  bool client_gone() const;
+  // As ResponseWriter::OnClientGone().
+  void OnClientGone(std::function<void()> on_gone);
+
+  // The connection's side. kBytes: `*bytes` is to be sent. kEnd: all is sent, `*end` is set.
+  Next Pop(std::string* bytes, AnswerEnd* end);
+  // The client closed its side.
+  void MarkClientGone();
+  // Nothing can be sent any more.
+  void Break();
+  // The answer is complete: the client's going away concerns nobody any more.
+  void Detach();
+
+ private:
+  const size_t max_queued_bytes_;
+  mutable base::Mutex mutex_;
+  base::CondVar drained_;
+  std::function<void()> wake_ NX_GUARDED_BY(mutex_);
+  std::function<void()> on_gone_ NX_GUARDED_BY(mutex_);
+  std::deque<std::string> pieces_ NX_GUARDED_BY(mutex_);
+  size_t num_queued_bytes_ NX_GUARDED_BY(mutex_) = 0;
+  bool has_ended_ NX_GUARDED_BY(mutex_) = false;
+  bool is_gone_ NX_GUARDED_BY(mutex_) = false;
+  bool is_broken_ NX_GUARDED_BY(mutex_) = false;
+  bool is_detached_ NX_GUARDED_BY(mutex_) = false;
+  AnswerEnd end_ NX_GUARDED_BY(mutex_) = AnswerEnd::kKeepAlive;
+};
+
+}  // namespace narthex::net
