@@ -221,7 +221,67 @@ class FakeQuerier final : public model::Querier {
   FakeSymbols symbols_;
 };
 
+// A ref is the index of a label set among those resolved, from 1.
+class FakeAppender final : public model::Appender {
+ public:
+  explicit FakeAppender(FakeQueryable* target) : target_(target) {}
+
+  absl::StatusOr<model::SeriesRef> Resolve(std::span<const model::Label> labels) override {
+    auto& pairs = resolved_.emplace_back();
+    for (const model::Label& label : labels) pairs.emplace_back(label.name, label.value);
+    return resolved_.size();
+  }
+  void AppendFloats(std::span<const model::FloatSample> samples,
+                    std::span<model::AppendOutcome> outcomes) override {
+    for (size_t i = 0; i < samples.size(); ++i) {
+      floats_.push_back(samples[i]);
+      outcomes[i] = model::AppendOutcome::kAccepted;
+    }
+  }
+  model::AppendOutcome AppendHistogram(model::SeriesRef ref, int64_t time_ms,
+                                       const model::Histogram& histogram) override {
+    return AppendHistogram(ref, time_ms, model::ToFloat(histogram));
+  }
+  model::AppendOutcome AppendHistogram(model::SeriesRef ref, int64_t time_ms,
+                                       const model::FloatHistogram& histogram) override {
+    histograms_.push_back({ref, time_ms, histogram});
+    return model::AppendOutcome::kAccepted;
+  }
+  absl::Status AppendExemplar(model::SeriesRef, const model::Exemplar&) override {
+    return absl::OkStatus();
+  }
+  void SetMetadata(model::SeriesRef, const model::Metadata&) override {}
+  absl::Status Commit() override {
+    std::vector<std::vector<std::pair<int64_t, double>>> by_ref(resolved_.size());
+    for (const model::FloatSample& sample : floats_) {
+      by_ref[sample.ref - 1].emplace_back(sample.time_ms, sample.value);
+    }
+    for (size_t i = 0; i < resolved_.size(); ++i) target_->AddFloats(resolved_[i], by_ref[i]);
+    for (Pending& pending : histograms_) {
+      target_->AddHistogram(resolved_[pending.ref - 1], pending.time_ms,
+                            std::move(pending.histogram));
+    }
+    return absl::OkStatus();
+  }
+  void Rollback() override {}
+
+ private:
+  struct Pending {
+    model::SeriesRef ref;
+    int64_t time_ms;
+    model::FloatHistogram histogram;
+  };
+  FakeQueryable* const target_;
+  std::vector<std::vector<std::pair<std::string, std::string>>> resolved_;
+  std::vector<model::FloatSample> floats_;
+  std::vector<Pending> histograms_;
+};
+
 }  // namespace
+
+std::unique_ptr<model::Appender> FakeQueryable::NewAppender() {
+  return std::make_unique<FakeAppender>(this);
+}
 
 FakeSeries* FakeQueryable::Series(std::vector<std::pair<std::string, std::string>> labels) {
   std::ranges::sort(labels);

@@ -1,5 +1,6 @@
-// Storage in memory for tests of what reads through model::Queryable: series are added one by one,
-// samples come back in batches of a chosen size. A querier sees what was there when it was made.
+// Storage in memory for tests of what reads through model::Queryable and writes through
+// model::Appendable: samples come back in batches of a chosen size, in the order of their times
+// whatever the order of their coming. A querier sees what was there when it was made.
 // Thread-compatible; its queriers are thread-safe.
 #pragma once
 
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "narthex/model/appendable.h"
 #include "narthex/model/histogram.h"
 #include "narthex/model/queryable.h"
 
@@ -27,7 +29,7 @@ struct FakeSeries {
   std::vector<FakeSample> samples;                          // Times ascending.
 };
 
-class FakeQueryable final : public model::Queryable {
+class FakeQueryable final : public model::Queryable, public model::Appendable {
  public:
   // At most `batch_rows` samples come in one ColumnBatch.
   explicit FakeQueryable(size_t batch_rows = 120) : batch_rows_(batch_rows) {}
@@ -38,6 +40,9 @@ class FakeQueryable final : public model::Queryable {
   void AddHistogram(std::vector<std::pair<std::string, std::string>> labels, int64_t time_ms,
                     model::FloatHistogram histogram);
   void Clear();
+
+  // Takes every sample, also late ones; exemplars and metadata are dropped.
+  std::unique_ptr<model::Appender> NewAppender() override;
 
   absl::StatusOr<std::unique_ptr<model::Querier>> NewQuerier(model::TimeRange range) const override;
 

@@ -14,6 +14,9 @@ void FoldConstants(const PlanContext& context, ExprPtr* expr);
 // @ start() and @ end().
 absl::Status ResolveTimes(const PlanContext& context, Expr* root);
 
+// Whether a function looks at the evaluation time itself, whatever its arguments.
+bool DependsOnTime(FunctionId id);
+
 // Sets Expr::step_invariant.
 void MarkStepInvariants(Expr* root);
 

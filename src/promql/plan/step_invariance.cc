@@ -12,26 +12,6 @@ enum class Variation : uint8_t {
   kInvariant,  // The same at every step.
 };
 
-// Functions of the evaluation time itself, whatever their arguments.
-bool DependsOnTime(FunctionId id) {
-  switch (id) {
-    case FunctionId::kTime:
-    case FunctionId::kTimestamp:
-    case FunctionId::kPredictLinear:
-    case FunctionId::kDayOfMonth:
-    case FunctionId::kDayOfWeek:
-    case FunctionId::kDayOfYear:
-    case FunctionId::kDaysInMonth:
-    case FunctionId::kHour:
-    case FunctionId::kMinute:
-    case FunctionId::kMonth:
-    case FunctionId::kYear:
-      return true;
-    default:
-      return false;
-  }
-}
-
 Variation Mark(Expr& expr);
 
 void SetMark(Expr& expr, Variation variation) {
@@ -100,6 +80,29 @@ Variation Mark(Expr& expr) {
 }
 
 }  // namespace
+
+bool DependsOnTime(FunctionId id) {
+  switch (id) {
+    case FunctionId::kStart:
+    case FunctionId::kEnd:
+    case FunctionId::kStep:
+    case FunctionId::kRange:
+    case FunctionId::kTime:
+    case FunctionId::kTimestamp:
+    case FunctionId::kPredictLinear:
+    case FunctionId::kDayOfMonth:
+    case FunctionId::kDayOfWeek:
+    case FunctionId::kDayOfYear:
+    case FunctionId::kDaysInMonth:
+    case FunctionId::kHour:
+    case FunctionId::kMinute:
+    case FunctionId::kMonth:
+    case FunctionId::kYear:
+      return true;
+    default:
+      return false;
+  }
+}
 
 void MarkStepInvariants(Expr* root) { SetMark(*root, Mark(*root)); }
 
