@@ -53,6 +53,8 @@ class FieldReader {
   int32_t sint32() const { return static_cast<int32_t>(ZigZag(value_ & 0xffffffff)); }
   double float64() const { return std::bit_cast<double>(value_); }
   std::string_view bytes() const { return bytes_; }
+  // The place after the field.
+  const char* position() const { return position_; }
 
   // kInvalidArgument once Next() returned false on malformed bytes.
   absl::Status status() const;

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "tests/codec/exposition/entry_text.h"
-#include "tests/codec/exposition/metric_bytes.h"
+#include "tests/codec/wire/wire_bytes.h"
 
 namespace narthex::codec {
 namespace {

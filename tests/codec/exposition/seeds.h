@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "narthex/codec/exposition/reader.h"
-#include "tests/codec/exposition/metric_bytes.h"
+#include "tests/codec/wire/wire_bytes.h"
 
 namespace narthex::codec {
 

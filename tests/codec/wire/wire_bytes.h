@@ -1,4 +1,4 @@
-// Encodes messages of the protobuf exposition format for tests, field by field.
+// Encodes protobuf messages for tests, field by field.
 #pragma once
 
 #include <initializer_list>
