@@ -213,7 +213,12 @@ double HistogramQuantile(double quantile, const HistogramView& histogram, NoteSe
   }
   rank = ascending ? rank - (count - bucket.count) : count - rank;
   if (has_nans) {
-    while (cursor.Next()) count += cursor.count();
+    // That the last bucket takes the place of the one found cannot be right, but it is how
+    // Prometheus 3.14 answers, and dashboards compare.
+    while (cursor.Next()) {
+      bucket = cursor.bucket();
+      count += bucket.count;
+    }
     if (count < histogram.count) notes->Add(Note::kQuantileNanSkew);
   }
   return Interpolate(bucket, rank / bucket.count, custom);
