@@ -22,7 +22,8 @@ struct HistogramView {
   std::span<const double> buckets;  // Positive ones first, each side by ascending index.
 
   HistogramView() = default;
-  // Implicit, so that a FloatHistogram passes for a view. It must outlive the view.
+  // Implicit, so that a FloatHistogram passes for a view, as a string does for a string_view. It
+  // must outlive the view.
   HistogramView(const FloatHistogram& histogram)  // NOLINT(google-explicit-constructor)
       : hint(histogram.hint),
         layout(&histogram.layout),
@@ -30,7 +31,6 @@ struct HistogramView {
         zero_count(histogram.zero_count),
         sum(histogram.sum),
         buckets(histogram.buckets) {}
-  HistogramView(FloatHistogram&&) = delete;
 
   const HistogramLayout& shape() const { return **layout; }
   bool has_custom_buckets() const { return shape().has_custom_buckets(); }
