@@ -35,9 +35,12 @@ double Log2(double x) {
   int exponent;
   const double fraction = std::frexp(x, &exponent);
   if (fraction == 0.5) return exponent - 1;
-  return std::log(fraction) * (1 / std::numbers::ln2) + exponent;
+  return std::log(fraction) * std::numbers::log2e + exponent;
 }
-double Log10(double x) { return Log2(x) * (std::numbers::ln2 / std::numbers::ln10); }
+double Log10(double x) {
+  constexpr double kLog10Of2 = 0.30102999566398119521373889472449302677;
+  return Log2(x) * kLog10Of2;
+}
 double Sign(double x) { return x < 0 ? -1 : x > 0 ? 1 : x; }
 double Degrees(double x) { return x * 180 / std::numbers::pi; }
 double Radians(double x) { return x * std::numbers::pi / 180; }
