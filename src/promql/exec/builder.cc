@@ -10,11 +10,13 @@
 #include "promql/exec/aggregation.h"
 #include "promql/exec/elementwise.h"
 #include "promql/exec/histogram_operators.h"
+#include "promql/exec/info_operator.h"
 #include "promql/exec/instant_selector.h"
 #include "promql/exec/label_functions.h"
 #include "promql/exec/range_function.h"
 #include "promql/exec/scalar_operators.h"
 #include "promql/exec/selection.h"
+#include "promql/exec/smoothed_selector.h"
 #include "promql/exec/sort_operators.h"
 #include "promql/exec/vector_binary.h"
 
@@ -38,6 +40,9 @@ absl::StatusOr<OperatorPtr> OperatorBuilder::BuildNode(const Expr& expr, const S
       return std::make_unique<ConstantOperator>(context_, grid, As<NumberLiteral>(expr).value);
     case ExprKind::kVectorSelector:
       if (grid.count == 0) return std::make_unique<EmptyOperator>(context_, grid);
+      if (As<VectorSelector>(expr).extension == RangeExtension::kSmoothed) {
+        return std::make_unique<SmoothedSelector>(context_, grid, &As<VectorSelector>(expr));
+      }
       return std::make_unique<InstantSelector>(context_, grid, &As<VectorSelector>(expr));
     case ExprKind::kAggregation:
       return BuildAggregation(As<Aggregation>(expr), grid);
@@ -173,9 +178,10 @@ absl::StatusOr<OperatorPtr> OperatorBuilder::BuildRangeFunction(const Call& call
   const RangeFunction& function = *FindRangeFunction(call.function->name);
   std::unique_ptr<RangeSource> source;
   std::vector<OperatorPtr> scalars;
-  uint32_t position = 0;
+  uint32_t position = 0, scalar_position = 0;
   for (const ExprPtr& arg : call.args) {
     if (arg->type != ExprType::kMatrix) {
+      if (scalars.empty()) scalar_position = Begin(Unparenthesized(*arg));
       NX_ASSIGN_OR_RETURN(OperatorPtr scalar, Build(*arg, grid));
       scalars.push_back(std::move(scalar));
       continue;
@@ -200,7 +206,7 @@ absl::StatusOr<OperatorPtr> OperatorBuilder::BuildRangeFunction(const Call& call
   }
   if (source == nullptr) return std::make_unique<EmptyOperator>(context_, grid);
   return std::make_unique<RangeFunctionOperator>(context_, grid, &function, std::move(source),
-                                                 std::move(scalars), position);
+                                                 std::move(scalars), position, scalar_position);
 }
 
 absl::StatusOr<OperatorPtr> OperatorBuilder::BuildAbsentOverTime(const Call& call,
@@ -345,6 +351,8 @@ absl::StatusOr<OperatorPtr> OperatorBuilder::BuildVectorFunction(const Call& cal
     case FunctionId::kAbsent:
       return std::make_unique<AbsentOperator>(context_, std::move(input),
                                               AbsentLabels(*call.args[0]));
+    case FunctionId::kInfo:
+      return InfoOperator::Create(context_, std::move(input), call);
     case FunctionId::kLabelReplace:
       return NewLabelReplace(context_, std::move(input), call);
     case FunctionId::kLabelJoin:

@@ -29,6 +29,16 @@ void ListSeries(const model::SeriesSelection& selection, SeriesList* list) {
   }
 }
 
+model::LayoutPtr LayoutWithoutBuckets(const model::LayoutPtr& layout) {
+  if (layout == nullptr || !layout->has_custom_buckets()) return model::EmptyLayout();
+  static const model::LayoutPtr kCustom = [] {
+    auto custom = std::make_shared<model::HistogramLayout>();
+    custom->schema = model::kCustomBucketsSchema;
+    return custom;
+  }();
+  return kCustom;
+}
+
 HistogramPtr HistogramOfRow(const ColumnBatch& batch, size_t row) {
   auto histogram = std::make_shared<model::FloatHistogram>();
   histogram->hint = batch.hints[row];
@@ -37,7 +47,7 @@ HistogramPtr HistogramOfRow(const ColumnBatch& batch, size_t row) {
   histogram->sum = batch.sums[row];
   const size_t num_buckets = batch.layout == nullptr ? 0 : batch.layout->num_buckets();
   if (batch.layout == nullptr || (batch.buckets.empty() && num_buckets != 0)) {
-    histogram->layout = model::EmptyLayout();
+    histogram->layout = LayoutWithoutBuckets(batch.layout);
   } else {
     histogram->layout = batch.layout;
     const auto buckets = batch.buckets.subspan(row * num_buckets, num_buckets);
@@ -128,9 +138,10 @@ size_t InstantSelector::StepAtOrAfter(size_t step, int64_t time_ms) const {
 void InstantSelector::Emit(size_t begin, size_t end, Column* out) {
   if (!newest_.valid || newest_.stale || begin >= end) return;
   end = std::min(end, StepAtOrAfter(begin, newest_.time_ms + context().lookback_ms));
-  if (yield_ == Yield::kTimestamp) {
+  const bool is_float = newest_.histogram == nullptr;
+  if (yield_ == Yield::kTimestamp || (yield_ == Yield::kFloatTimestamp && is_float)) {
     out->FillFloats(begin, end, static_cast<double>(newest_.time_ms) / 1000);
-  } else if (newest_.histogram == nullptr) {
+  } else if (is_float) {
     out->FillFloats(begin, end, newest_.value);
   } else {
     for (size_t step = begin; step < end; ++step) out->SetHistogram(step, newest_.histogram);

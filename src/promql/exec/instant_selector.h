@@ -28,6 +28,10 @@ absl::StatusOr<std::unique_ptr<model::SeriesSelection>> SelectSeries(const Vecto
                                                                      QueryContext* context);
 void ListSeries(const model::SeriesSelection& selection, SeriesList* list);
 
+// The layout of histograms whose buckets were not read: none, but still of custom buckets if
+// `layout` (may be null) is.
+model::LayoutPtr LayoutWithoutBuckets(const model::LayoutPtr& layout);
+
 // Copies row `row` of a histogram batch.
 HistogramPtr HistogramOfRow(const model::ColumnBatch& batch, size_t row);
 
@@ -35,7 +39,8 @@ class InstantSelector final : public Operator {
  public:
   enum class Yield : uint8_t {
     kSample,
-    kTimestamp,  // timestamp(selector): the sample's time in seconds.
+    kTimestamp,       // timestamp(selector): the sample's time in seconds.
+    kFloatTimestamp,  // As kTimestamp, but histograms stay what they are.
   };
   // `selector` must outlive this.
   InstantSelector(QueryContext* context, const StepGrid& grid, const VectorSelector* selector,

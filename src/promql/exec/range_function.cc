@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "narthex/base/status.h"
+#include "promql/functions/quantile.h"
 
 namespace narthex::promql {
 
@@ -12,12 +13,15 @@ using model::SymbolLabel;
 RangeFunctionOperator::RangeFunctionOperator(QueryContext* context, const StepGrid& grid,
                                              const RangeFunction* function,
                                              std::unique_ptr<RangeSource> source,
-                                             std::vector<OperatorPtr> scalars, uint32_t position)
+                                             std::vector<OperatorPtr> scalars, uint32_t position,
+                                             uint32_t scalar_position)
     : Operator(context, grid),
       function_(*function),
       source_(std::move(source)),
       scalars_(std::move(scalars)),
-      position_(position) {
+      position_(position),
+      scalar_position_(scalar_position),
+      takes_quantile_(function->name == "quantile_over_time") {
   // A single window gains nothing from a kernel with memory.
   if (function_.new_sliding != nullptr && grid.count > 1) sliding_ = function_.new_sliding();
 }
@@ -97,6 +101,9 @@ absl::Status RangeFunctionOperator::Evaluate(const Window& window, size_t step, 
   if (function_.check != nullptr) {
     const absl::Status status = function_.check(arguments);
     if (!status.ok()) return base::FailedPrecondition(base::Message(status));
+  }
+  if (takes_quantile_ && !window.values.empty() && IsInvalidQuantile(arguments.first)) {
+    context().annotations.AddInvalidQuantile(arguments.first, scalar_position_);
   }
   const Outcome outcome = sliding_ != nullptr
                               ? sliding_->Evaluate(window, arguments, notes, &result_)

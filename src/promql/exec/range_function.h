@@ -15,10 +15,11 @@ namespace narthex::promql {
 // One of the functions of range_functions.h.
 class RangeFunctionOperator final : public Operator {
  public:
-  // `scalars` in the order they are written; `position` is where the range argument begins.
+  // `scalars` in the order they are written; `position` is where the range argument begins,
+  // `scalar_position` where the first scalar does.
   RangeFunctionOperator(QueryContext* context, const StepGrid& grid, const RangeFunction* function,
                         std::unique_ptr<RangeSource> source, std::vector<OperatorPtr> scalars,
-                        uint32_t position);
+                        uint32_t position, uint32_t scalar_position);
   absl::Status Prepare() override;
   absl::Status Read(size_t index, Column* out) override;
 
@@ -30,7 +31,8 @@ class RangeFunctionOperator final : public Operator {
   const RangeFunction& function_;
   const std::unique_ptr<RangeSource> source_;
   const std::vector<OperatorPtr> scalars_;
-  const uint32_t position_;
+  const uint32_t position_, scalar_position_;
+  const bool takes_quantile_;
   std::unique_ptr<SlidingKernel> sliding_;
   std::vector<Column> scalar_values_;
   MergePlan merge_;

@@ -39,10 +39,10 @@ absl::Status RangeSource::MoveTo(int64_t time_ms, Window* window) {
 }
 
 SelectorSource::SelectorSource(QueryContext* context, const StepGrid& grid,
-                               const MatrixSelector* matrix)
-    : RangeSource(context, DataTimeOf(matrix->selector->at, matrix->selector->offset),
-                  matrix->range.ms, ModeOf(matrix->selector->extension)),
-      selector_(*matrix->selector) {
+                               const VectorSelector* selector, int64_t range_ms)
+    : RangeSource(context, DataTimeOf(selector->at, selector->offset), range_ms,
+                  ModeOf(selector->extension)),
+      selector_(*selector) {
   times_.min_time_ms = data_time_.At(grid.start_ms) - range_ms_ - reach_before_ms() + 1;
   times_.max_time_ms = data_time_.At(grid.end_ms()) + reach_after_ms();
 }
@@ -55,7 +55,9 @@ absl::Status SelectorSource::Prepare() {
 }
 
 absl::Status SelectorSource::Seek(size_t index) {
-  if (cursor_ == nullptr) cursor_ = selection_->NewCursor(selector_.hints.detail);
+  // Counter resets show in the buckets, so that functions over ranges need them even where only
+  // counts and sums are asked for in the end.
+  if (cursor_ == nullptr) cursor_ = selection_->NewCursor(model::HistogramDetail::kFull);
   cursor_->Seek(index, times_);
   buffer_.Clear();
   at_end_ = false;

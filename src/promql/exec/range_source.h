@@ -56,8 +56,11 @@ class RangeSource {
 
 class SelectorSource final : public RangeSource {
  public:
-  // The windows of the steps of `grid`. `matrix` must outlive this.
-  SelectorSource(QueryContext* context, const StepGrid& grid, const MatrixSelector* matrix);
+  // The windows of the steps of `grid`. The selector must outlive this.
+  SelectorSource(QueryContext* context, const StepGrid& grid, const MatrixSelector* matrix)
+      : SelectorSource(context, grid, matrix->selector.get(), matrix->range.ms) {}
+  SelectorSource(QueryContext* context, const StepGrid& grid, const VectorSelector* selector,
+                 int64_t range_ms);
   absl::Status Prepare() override;
   absl::Status Seek(size_t index) override;
   size_t num_read() const override { return buffer_.num_new_samples(); }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "narthex/model/stale.h"
+#include "promql/exec/instant_selector.h"
 
 namespace narthex::promql {
 
@@ -87,7 +88,7 @@ void SampleBuffer::AppendHistograms(const ColumnBatch& batch) {
   const size_t layout_buckets = batch.layout == nullptr ? 0 : batch.layout->num_buckets();
   const bool has_buckets = layout_buckets != 0 && !batch.buckets.empty();
   const bool use_layout = batch.layout != nullptr && (has_buckets || layout_buckets == 0);
-  block->layout = use_layout ? batch.layout : model::EmptyLayout();
+  block->layout = use_layout ? batch.layout : LayoutWithoutBuckets(batch.layout);
   if (has_buckets) block->buckets.assign(batch.buckets.begin(), batch.buckets.end());
   const size_t width = has_buckets ? layout_buckets : 0;
   model::FloatHistogram shape;  // All rows have one size.

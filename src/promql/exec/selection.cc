@@ -1,5 +1,7 @@
 #include "promql/exec/selection.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -165,12 +167,29 @@ absl::Status LimitRatioOperator::Begin() {
   return absl::OkStatus();
 }
 
-absl::Status LimitRatioOperator::Transform(size_t index, Column* column) {
-  std::vector<model::Label> labels;
-  for (const SymbolLabel& label : input().series().labels(index)) {
-    labels.push_back({context().symbols->Text(label.name), context().symbols->Text(label.value)});
+namespace {
+
+// Sizes below 255 take one byte, others a marker and three.
+void AppendSized(std::string_view text, std::string* out) {
+  if (text.size() < 255) {
+    *out += static_cast<char>(text.size());
+  } else {
+    *out += '\xff';
+    for (int shift = 0; shift < 24; shift += 8) *out += static_cast<char>(text.size() >> shift);
   }
-  const uint64_t hash = model::Labels::FromPairs(std::move(labels)).Hash();
+  *out += text;
+}
+
+}  // namespace
+
+// A series' place is the hash that Prometheus gives its labels, so that both keep the same ones.
+absl::Status LimitRatioOperator::Transform(size_t index, Column* column) {
+  std::string packed;
+  for (const SymbolLabel& label : input().series().labels(index)) {
+    AppendSized(context().symbols->Text(label.name), &packed);
+    AppendSized(context().symbols->Text(label.value), &packed);
+  }
+  const uint64_t hash = XXH64(packed.data(), packed.size(), 0);
   const double place =
       static_cast<double>(hash) / static_cast<double>(std::numeric_limits<uint64_t>::max());
   for (size_t step = 0; step < column->size(); ++step) {

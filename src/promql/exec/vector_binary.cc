@@ -31,8 +31,9 @@ VectorBinaryOperator::VectorBinaryOperator(QueryContext* context, OperatorPtr le
       signatures_(context, binary->matching),
       result_labels_(context, binary->matching,
                      DropsMetadata(*binary, context->options.delayed_name_removal)),
-      fill_many_(swapped_ ? binary->matching.fill_right : binary->matching.fill_left),
-      fill_one_(swapped_ ? binary->matching.fill_left : binary->matching.fill_right) {}
+      // The modifiers' sides are those of the match, many and one, even where the match is swapped.
+      fill_many_(binary->matching.fill_left),
+      fill_one_(binary->matching.fill_right) {}
 
 absl::Status VectorBinaryOperator::Prepare() {
   NX_RETURN_IF_ERROR(left_->Prepare());
