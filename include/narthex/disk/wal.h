@@ -22,6 +22,8 @@
 
 namespace narthex::disk {
 
+class RecordCompressor;
+
 enum class WalCompression : uint8_t { kNone, kSnappy, kZstd };
 
 inline constexpr uint64_t kWalPageBytes = 32 << 10;
@@ -94,23 +96,23 @@ class WalWriter {
 
  private:
   WalWriter(WalWriterOptions options, base::Fs* fs);
-  // Fragments one compressed record into `buffer_`, starting a new segment if it does not fit.
+  // Puts one record's fragments into `buffer_`, starting a new segment if it does not fit.
   absl::Status Add(std::string_view record);
-  // The record as it goes to disk, and the compression bits of its fragments' type.
-  std::string_view Compress(std::string_view record, uint8_t* type_bits);
+  uint64_t PayloadLeftInSegment() const;
   absl::Status Flush();
   absl::Status FinishSegment();
   absl::Status CreateSegment(uint64_t number);
   absl::Status Poison(absl::Status status);
-  uint64_t buffered_end() const;
+  std::string SegmentPath(uint64_t number) const;
+  uint64_t end() const { return flushed_ + buffer_.size(); }
 
   const WalWriterOptions options_;
   base::Fs* const fs_;
+  const std::unique_ptr<RecordCompressor> compressor_;
   std::unique_ptr<base::WritableFile> file_;
   uint64_t segment_ = 0;
   uint64_t flushed_ = 0;  // Bytes of the segment handed to the file.
   std::string buffer_;    // Bytes after them.
-  std::string compressed_;
   WalPosition acknowledged_;
   absl::Status error_;
   bool closed_ = false;
@@ -177,7 +179,7 @@ class WalReader {
   WalReader(base::Fs* fs, std::vector<Segment> segments);
   Step NextInSegment();
   Step Damage(std::string reason);
-  Step Decompress(uint8_t type, std::string_view bytes);
+  Step Finish(uint8_t type, std::string_view bytes, uint64_t end);
 
   base::Fs* const fs_;
   const std::vector<Segment> segments_;

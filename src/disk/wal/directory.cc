@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include "narthex/base/status.h"
+#include "narthex/disk/wal.h"
+
+namespace narthex::disk {
+namespace {
+
+constexpr std::string_view kCheckpointPrefix = "checkpoint.";
+
+// A number written in decimal digits only.
+std::optional<uint64_t> ParseNumber(std::string_view text) {
+  uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const std::from_chars_result result = std::from_chars(text.data(), end, number);
+  if (text.empty() || result.ec != std::errc() || result.ptr != end) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+std::string WalSegmentName(uint64_t segment) {
+  std::string digits = base::StrCat(segment);
+  if (digits.size() < 8) digits.insert(0, 8 - digits.size(), '0');
+  return digits;
+}
+
+absl::StatusOr<std::vector<uint64_t>> ListWalSegments(base::Fs* fs, const std::string& directory) {
+  NX_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs->List(directory));
+  std::vector<uint64_t> segments;
+  for (const std::string& name : names) {
+    if (const std::optional<uint64_t> number = ParseNumber(name)) segments.push_back(*number);
+  }
+  std::sort(segments.begin(), segments.end());
+  for (size_t i = 1; i < segments.size(); ++i) {
+    if (segments[i] != segments[i - 1] + 1) {
+      return base::DataLoss("wal: segments are not sequential: directory=", directory,
+                            " segment=", segments[i - 1], " next=", segments[i]);
+    }
+  }
+  return segments;
+}
+
+absl::StatusOr<std::optional<WalCheckpoint>> FindLastCheckpoint(base::Fs* fs,
+                                                                const std::string& directory) {
+  NX_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs->List(directory));
+  std::optional<WalCheckpoint> last;
+  for (const std::string& name : names) {
+    if (!name.starts_with(kCheckpointPrefix)) continue;
+    const std::optional<uint64_t> number =
+        ParseNumber(std::string_view(name).substr(kCheckpointPrefix.size()));
+    if (!number.has_value()) continue;
+    if (last.has_value() && last->last_segment > *number) continue;
+    last = WalCheckpoint{base::StrCat(directory, "/", name), *number};
+  }
+  return last;
+}
+
+}  // namespace narthex::disk
