@@ -5,6 +5,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "narthex/model/histogram_math.h"
+#include "narthex/model/stale.h"
 #include "narthex/model/symbols.h"
 
 namespace narthex::testing {
@@ -22,6 +24,7 @@ class FakeCursor final : public model::SeriesCursor {
     samples_ = &(*all_)[(*indexes_)[index]].samples;
     range_ = range;
     next_ = 0;
+    previous_ = nullptr;
     while (next_ < samples_->size() && (*samples_)[next_].time_ms < range.min_time_ms) ++next_;
   }
 
@@ -63,10 +66,20 @@ class FakeCursor final : public model::SeriesCursor {
     counts_.push_back(histogram.count);
     zero_counts_.push_back(histogram.zero_count);
     sums_.push_back(histogram.sum);
-    hints_.push_back(histogram.hint);
+    hints_.push_back(detail_ == model::HistogramDetail::kFull ? histogram.hint
+                                                              : CompleteHint(histogram));
+    previous_ = &histogram;
     if (detail_ == model::HistogramDetail::kFull) {
       buckets_.insert(buckets_.end(), histogram.buckets.begin(), histogram.buckets.end());
     }
+  }
+
+  model::CounterResetHint CompleteHint(const model::FloatHistogram& histogram) const {
+    if (histogram.hint != model::CounterResetHint::kUnknown || previous_ == nullptr) {
+      return histogram.hint;
+    }
+    return model::DetectReset(histogram, *previous_) ? model::CounterResetHint::kReset
+                                                     : model::CounterResetHint::kNotReset;
   }
 
   void Publish() {
@@ -86,6 +99,7 @@ class FakeCursor final : public model::SeriesCursor {
   const std::vector<FakeSample>* samples_ = nullptr;
   model::TimeRange range_;
   size_t next_ = 0;
+  const model::FloatHistogram* previous_ = nullptr;  // The last one read since Seek().
   std::vector<int64_t> times_;
   std::vector<double> values_, counts_, zero_counts_, sums_, buckets_;
   std::vector<model::CounterResetHint> hints_;
@@ -261,6 +275,7 @@ class FakeAppender final : public model::Appender {
       target_->AddHistogram(resolved_[pending.ref - 1], pending.time_ms,
                             std::move(pending.histogram));
     }
+    for (auto& labels : resolved_) target_->SetHints(std::move(labels));
     return absl::OkStatus();
   }
   void Rollback() override {}
@@ -307,6 +322,28 @@ void FakeQueryable::AddHistogram(std::vector<std::pair<std::string, std::string>
   series->samples.push_back(
       {time_ms, 0, std::make_shared<const model::FloatHistogram>(std::move(histogram))});
   std::ranges::stable_sort(series->samples, {}, &FakeSample::time_ms);
+}
+
+void FakeQueryable::SetHints(std::vector<std::pair<std::string, std::string>> labels) {
+  using model::CounterResetHint;
+  const model::FloatHistogram* previous = nullptr;
+  for (FakeSample& sample : Series(std::move(labels))->samples) {
+    const bool is_histogram =
+        sample.histogram != nullptr && !model::IsStaleNan(sample.histogram->sum);
+    if (!is_histogram) {
+      previous = nullptr;
+      continue;
+    }
+    model::FloatHistogram histogram = *sample.histogram;
+    const bool is_gauge = histogram.hint == CounterResetHint::kGauge;
+    // The first one of a chunk is unknown, and a reset begins a chunk.
+    const bool goes_on = previous != nullptr && previous->hint != CounterResetHint::kGauge &&
+                         !is_gauge && !model::DetectReset(histogram, *previous);
+    if (!is_gauge)
+      histogram.hint = goes_on ? CounterResetHint::kNotReset : CounterResetHint::kUnknown;
+    sample.histogram = std::make_shared<const model::FloatHistogram>(std::move(histogram));
+    previous = sample.histogram.get();
+  }
 }
 
 void FakeQueryable::Clear() { series_ = std::make_shared<std::vector<FakeSeries>>(); }

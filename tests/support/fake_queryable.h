@@ -41,10 +41,14 @@ class FakeQueryable final : public model::Queryable, public model::Appendable {
                     model::FloatHistogram histogram);
   void Clear();
 
-  // Takes every sample, also late ones; exemplars and metadata are dropped.
+  // Takes every sample, also late ones; exemplars and metadata are dropped. Counter reset hints
+  // become those that a database reads back from its chunks.
   std::unique_ptr<model::Appender> NewAppender() override;
 
   absl::StatusOr<std::unique_ptr<model::Querier>> NewQuerier(model::TimeRange range) const override;
+
+  // Of the histograms of a series; see NewAppender().
+  void SetHints(std::vector<std::pair<std::string, std::string>> labels);
 
  private:
   FakeSeries* Series(std::vector<std::pair<std::string, std::string>> labels);

@@ -29,7 +29,9 @@ struct TimeRange {
   bool Contains(int64_t time_ms) const { return min_time_ms <= time_ms && time_ms <= max_time_ms; }
 };
 
-// What of a histogram the reader needs. kCountAndSum batches have no buckets.
+// What of a histogram the reader needs. kCountAndSum batches have no buckets, though the layout is
+// the real one; as their reader cannot find counter resets himself, their hints tell kReset from
+// kNotReset wherever the cursor has read a histogram before since its Seek().
 enum class HistogramDetail : uint8_t { kFull, kCountAndSum };
 
 enum class SampleKind : uint8_t { kFloat, kHistogram };
