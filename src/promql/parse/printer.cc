@@ -107,7 +107,7 @@ void Printer::PrintNameAndMatchers(const VectorSelector& selector) {
   }
   std::ranges::sort(texts);
   Add(selector.name);
-  if (texts.empty()) return;
+  if (texts.empty()) return Add(selector.name.empty() ? "{}" : "");
   for (size_t i = 0; i < texts.size(); ++i) Add(i == 0 ? "{" : ",", texts[i]);
   Add("}");
 }
