@@ -97,7 +97,6 @@ void LabelsBuilder::Reset(const Labels& base) {
 }
 
 LabelsBuilder& LabelsBuilder::Set(std::string_view name, std::string_view value) {
-  if (value.empty()) return Delete(name);
   for (auto& [known_name, known_value] : pairs_) {
     if (known_name == name) {
       known_value.assign(value);
@@ -120,12 +119,19 @@ std::string_view LabelsBuilder::Get(std::string_view name) const {
   return "";
 }
 
+bool LabelsBuilder::Mentions(std::string_view name) const {
+  return std::any_of(pairs_.begin(), pairs_.end(),
+                     [name](const auto& pair) { return pair.first == name; });
+}
+
 Labels LabelsBuilder::Build() const { return Labels::FromPairs(Current()); }
 
 std::vector<Label> LabelsBuilder::Current() const {
   std::vector<Label> labels;
   labels.reserve(pairs_.size());
-  for (const auto& [name, value] : pairs_) labels.push_back({name, value});
+  for (const auto& [name, value] : pairs_) {
+    if (!value.empty()) labels.push_back({name, value});
+  }
   return labels;
 }
 

@@ -71,6 +71,16 @@ TEST(LabelsBuilderTest, SettingAnEmptyValueDeletes) {
   EXPECT_EQ(builder.Build().ToString(), R"({b="2"})");
 }
 
+TEST(LabelsBuilderTest, AnEmptyValueIsRememberedUntilDeleted) {
+  LabelsBuilder builder;
+  builder.Set("a", "").Set("b", "2");
+  EXPECT_TRUE(builder.Mentions("a"));
+  EXPECT_TRUE(builder.Mentions("b"));
+  EXPECT_FALSE(builder.Mentions("c"));
+  EXPECT_EQ(builder.Current().size(), 1u);
+  EXPECT_FALSE(builder.Delete("a").Mentions("a"));
+}
+
 TEST(LabelsBuilderTest, ResetForgetsWhatWasThereBefore) {
   LabelsBuilder builder(Labels::FromPairs({{"a", "1"}, {"b", "2"}}));
   builder.Reset(Labels::FromPairs({{"c", "3"}}));

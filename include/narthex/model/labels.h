@@ -72,17 +72,20 @@ class LabelsBuilder {
 
   void Reset();
   void Reset(const Labels& base);
-  // Setting "" deletes. Copies both texts.
+  // Setting "" deletes, but Mentions() remembers. Copies both texts.
   LabelsBuilder& Set(std::string_view name, std::string_view value);
   LabelsBuilder& Delete(std::string_view name);
   // "" if absent. Valid until the next change.
   std::string_view Get(std::string_view name) const;
+  // Whether the name was set since the last Reset() or Delete() of it, be it to "".
+  bool Mentions(std::string_view name) const;
   Labels Build() const;
   // Names and values now set, in no particular order; valid until the next change.
   std::vector<Label> Current() const;
 
  private:
-  std::vector<std::pair<std::string, std::string>> pairs_;  // Unordered, unique names.
+  std::vector<std::pair<std::string, std::string>>
+      pairs_;  // Unordered, unique names; "" values too.
 };
 
 // Rules of names. Legacy: [a-zA-Z_:][a-zA-Z0-9_:]* for metrics, the same without ':' for labels.

@@ -88,6 +88,7 @@ absl::Status SampleLabels::Build(uint32_t index, bool add_type_and_unit,
   const bool add_unit = add_type_and_unit && !sample.unit.empty();
 
   std::vector<model::Label> labels;
+  std::vector<std::string_view> emptied;
   labels.reserve(sample.labels.size + 4);
   labels.push_back({model::kMetricName, resolver.Text(sample.name)});
   if (add_type) labels.push_back({kTypeLabel, model::MetricTypeName(sample.type)});
@@ -99,7 +100,11 @@ absl::Status SampleLabels::Build(uint32_t index, bool add_type_and_unit,
     const bool is_overruled =
         add_type_and_unit && (name == model::kMetricName || (add_type && name == kTypeLabel) ||
                               (add_unit && name == kUnitLabel));
-    if (is_overruled || raw.value.empty()) continue;
+    if (is_overruled) continue;
+    if (raw.value.empty()) {
+      emptied.push_back(name);
+      continue;
+    }
     labels.push_back({name, resolver.Value(name, raw.value)});
   }
   std::sort(labels.begin(), labels.end(),
@@ -107,10 +112,12 @@ absl::Status SampleLabels::Build(uint32_t index, bool add_type_and_unit,
   NX_RETURN_IF_ERROR(CheckUnique(labels));
   if (labels.size() > kFewLabels) {
     out->Reset(model::Labels::FromPairs(std::move(labels)));
-    return absl::OkStatus();
+  } else {
+    out->Reset();
+    for (const model::Label& label : labels) out->Set(label.name, label.value);
   }
-  out->Reset();
-  for (const model::Label& label : labels) out->Set(label.name, label.value);
+  // Not labels, but mentioned: scraping may let them take a label of the target away.
+  for (const std::string_view name : emptied) out->Set(name, "");
   return absl::OkStatus();
 }
 

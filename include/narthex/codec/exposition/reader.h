@@ -62,7 +62,8 @@ class ExpositionReader {
   // kInvalidArgument with the parser's message once NextBatch() returned false on a bad body.
   virtual absl::Status status() const = 0;
   // The labels of a sample entry of the last batch, `__name__` included, sorted as the builder
-  // sorts; `le` and `quantile` are normalised ("1" -> "1.0"). Called for new series only.
+  // sorts; `le` and `quantile` are normalised ("1" -> "1.0"). Labels with empty values are none,
+  // but the builder mentions them. Called for new series only.
   // kInvalidArgument: a label name comes twice.
   virtual absl::Status Labels(const Entry& entry, model::LabelsBuilder* out) const = 0;
 };
