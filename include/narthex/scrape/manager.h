@@ -46,6 +46,7 @@ struct ManagerOptions {
   // Updates of discovered targets are taken over at most this often.
   int64_t discovery_reload_interval_ms = 5'000;
   bool append_metadata = false;  // Hands metadata to the appender (feature metadata-wal-records).
+  bool type_and_unit_labels = false;  // Samples get `__type__` and `__unit__` (that feature).
 };
 
 enum class TargetHealth : uint8_t { kUnknown, kUp, kDown };
