@@ -2,10 +2,11 @@
 // doors it implements (model::Appendable, model::Queryable). Thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -13,12 +14,18 @@
 #include "narthex/base/fs.h"
 #include "narthex/base/log.h"
 #include "narthex/base/metrics.h"
+#include "narthex/disk/wal.h"
+#include "narthex/head/head.h"
 #include "narthex/model/appendable.h"
 #include "narthex/model/queryable.h"
 
 namespace narthex::db {
 
-enum class WalCompression : uint8_t { kNone, kSnappy, kZstd };
+using WalCompression = disk::WalCompression;
+using MemoryBreakdown = head::MemoryBreakdown;
+using NamedCount = head::NamedCount;
+using HeadStats = head::HeadStats;
+using ReplayProgress = head::ReplayProgress;
 
 struct DatabaseOptions {
   std::string path;  // Data directory, made if missing; "" keeps all in memory.
@@ -37,32 +44,6 @@ struct DatabaseContext {
   base::Registry* registry = nullptr;  // May be null: no metrics.
 };
 
-// Where the bytes of a head go; see docs/memory.md.
-struct MemoryBreakdown {
-  uint64_t symbols = 0, label_sets = 0, series_table = 0, postings = 0, series_state = 0,
-           timestamps = 0, values = 0, histograms = 0, sealed_chunks = 0;
-  uint64_t Total() const {
-    return symbols + label_sets + series_table + postings + series_state + timestamps + values +
-           histograms + sealed_chunks;
-  }
-};
-
-struct NamedCount {
-  std::string name;
-  uint64_t value = 0;
-};
-
-// For /api/v1/status/tsdb. Times of an empty head: min is INT64_MAX, max INT64_MIN.
-struct HeadStats {
-  uint64_t num_series = 0, num_label_pairs = 0, num_chunks = 0;
-  int64_t min_time_ms = 0, max_time_ms = 0;
-  std::vector<NamedCount> series_by_metric, values_by_label, bytes_by_label, series_by_pair;
-};
-
-struct ReplayProgress {
-  int64_t first_segment = 0, last_segment = 0, current_segment = 0;
-};
-
 class Database : public model::Appendable, public model::Queryable {
  public:
   // Locks the directory, replays the write-ahead log (cutting off and reporting a damaged tail).
@@ -74,7 +55,9 @@ class Database : public model::Appendable, public model::Queryable {
 
   // Syncs and closes files; appends and queries must have ended. Idempotent.
   virtual absl::Status Close() = 0;
+  // For /api/v1/status/tsdb.
   virtual HeadStats Stats(size_t limit) const = 0;
+  // Waits for a running commit.
   virtual MemoryBreakdown Memory() const = 0;
   // Oldest sample there may be, INT64_MAX if none.
   virtual int64_t min_time_ms() const = 0;

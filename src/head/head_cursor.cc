@@ -1,0 +1,176 @@
+#include "head/head_cursor.h"
+
+#include <algorithm>
+
+#include "head/float_column.h"
+#include "narthex/base/status.h"
+#include "narthex/model/stale.h"
+
+namespace narthex::head {
+
+using model::SampleKind;
+using model::TimeRange;
+
+std::unique_ptr<model::SeriesCursor> HeadSelection::NewCursor(model::HistogramDetail detail) const {
+  return std::make_unique<HeadCursor>(core_, seen_, detail, &series_);
+}
+
+model::SeriesSelection::Latest HeadSelection::FindLatest(size_t index, TimeRange range,
+                                                         model::LatestSample* out) const {
+  const SeriesIndex which = series_[index];
+  base::MutexLock lock(core_->StripeOf(which));
+  const Series& series = core_->series(which);
+  const TimesColumn& times = core_->times()[series.times];
+  // Slow path: the newest sample is younger than the reader or than the range.
+  if (CommitAfter(times.last_commit, seen_) || times.last_ms > range.max_time_ms) {
+    return Latest::kAskCursor;
+  }
+  if (times.last_ms < range.min_time_ms) return Latest::kNone;
+  out->time_ms = times.last_ms;
+  if (!IsHistogramKind(series.kind)) {
+    out->kind = SampleKind::kFloat;
+    out->value = NewestFloat(series);
+    return Latest::kHave;
+  }
+  out->kind = SampleKind::kHistogram;
+  const HistogramColumns& histograms = core_->histograms();
+  if (series.kind == ColumnKind::kHistogram) {
+    model::Histogram newest;
+    histograms.Newest(series.column, &newest);
+    out->histogram = model::ToFloat(newest);
+  } else {
+    histograms.Newest(series.column, &out->histogram);
+  }
+  if (model::IsStaleNan(out->histogram.sum)) {
+    out->histogram.count = 0;
+    out->histogram.zero_count = 0;
+  }
+  if (out->histogram.hint != model::CounterResetHint::kGauge && times.count > 1) {
+    out->histogram.hint = model::CounterResetHint::kNotReset;
+  }
+  if (detail_ == model::HistogramDetail::kCountAndSum) out->histogram.buckets.clear();
+  return Latest::kHave;
+}
+
+void HeadCursor::DecodeOpenChunk(const Series& series) {
+  const TimesColumn& times = core_->times()[series.times];
+  if (times_id_ != series.times || times_version_ != times.version) {
+    open_times_.clear();
+    core_->times().Decode(series.times, &open_times_);
+    times_id_ = series.times;
+    times_version_ = times.version;
+  }
+  if (!IsHistogramKind(series.kind)) {
+    open_values_.clear();
+    DecodeFloats(core_->columns(), series, times.count, &open_values_);
+    open_ = Open::kFloat;
+  } else if (series.kind == ColumnKind::kHistogram) {
+    core_->histograms().Decode<model::Histogram>(series.column, times.count, detail_,
+                                                 &open_histograms_);
+    open_ = Open::kHistogram;
+  } else {
+    core_->histograms().Decode<model::FloatHistogram>(series.column, times.count, detail_,
+                                                      &open_histograms_);
+    open_ = Open::kHistogram;
+  }
+}
+
+void HeadCursor::Seek(size_t index, TimeRange range) {
+  sealed_.clear();
+  open_ = Open::kNone;
+  status_ = absl::OkStatus();
+  range_ = range;
+  const SeriesIndex which = (*series_)[index];
+  base::MutexLock lock(core_->StripeOf(which));
+  const Series& series = core_->series(which);
+  if (series.kind == ColumnKind::kNone) return;
+  const int64_t hidden_from = core_->times().HiddenFrom(series.times, seen_);
+  if (hidden_from <= range_.max_time_ms) {
+    if (hidden_from == std::numeric_limits<int64_t>::min()) return;
+    range_.max_time_ms = hidden_from - 1;
+  }
+  if (range_.min_time_ms > range_.max_time_ms) return;
+  const TimesColumn& times = core_->times()[series.times];
+  if (times.first_ms <= range_.max_time_ms && times.last_ms >= range_.min_time_ms) {
+    DecodeOpenChunk(series);
+  }
+  for (Handle handle = series.sealed; handle != 0;) {
+    const SealedChunk chunk = core_->sealed().Get(handle);
+    if (chunk.max_time_ms < range_.min_time_ms) break;
+    if (chunk.min_time_ms <= range_.max_time_ms) sealed_.push_back(chunk);
+    handle = chunk.older;
+  }
+}
+
+std::pair<size_t, size_t> HeadCursor::RowsInRange(const std::vector<int64_t>& times) const {
+  const auto first = std::lower_bound(times.begin(), times.end(), range_.min_time_ms);
+  const auto last = std::upper_bound(first, times.end(), range_.max_time_ms);
+  return {static_cast<size_t>(first - times.begin()), static_cast<size_t>(last - times.begin())};
+}
+
+bool HeadCursor::SetFloats(const std::vector<int64_t>& times, const std::vector<double>& values) {
+  const auto [first, last] = RowsInRange(times);
+  if (first == last) return false;
+  batch_ = {};
+  batch_.kind = SampleKind::kFloat;
+  batch_.times_ms = std::span(times).subspan(first, last - first);
+  batch_.values = std::span(values).subspan(first, last - first);
+  return true;
+}
+
+bool HeadCursor::SetHistograms(const std::vector<int64_t>& times,
+                               const codec::HistogramColumns& columns) {
+  const auto [first, last] = RowsInRange(times);
+  if (first == last) return false;
+  const size_t rows = last - first;
+  batch_ = {};
+  batch_.kind = SampleKind::kHistogram;
+  batch_.times_ms = std::span(times).subspan(first, rows);
+  batch_.layout = columns.layout;
+  batch_.counts = std::span(columns.counts).subspan(first, rows);
+  batch_.zero_counts = std::span(columns.zero_counts).subspan(first, rows);
+  batch_.sums = std::span(columns.sums).subspan(first, rows);
+  batch_.hints = std::span(columns.hints).subspan(first, rows);
+  if (detail_ == model::HistogramDetail::kFull) {
+    const size_t width = columns.layout->num_buckets();
+    batch_.buckets = std::span(columns.buckets).subspan(first * width, rows * width);
+  }
+  return true;
+}
+
+bool HeadCursor::NextSealed() {
+  while (!sealed_.empty()) {
+    const SealedChunk chunk = sealed_.back();
+    sealed_.pop_back();
+    if (codec::IsFloatEncoding(chunk.encoding)) {
+      status_ = codec::DecodeFloatChunk(chunk.encoding, chunk.bytes, &floats_);
+      if (!status_.ok()) return false;
+      if (SetFloats(floats_.times_ms, floats_.values)) return true;
+    } else {
+      status_ = codec::DecodeHistogramChunk(chunk.encoding, chunk.bytes, detail_, &histograms_);
+      if (!status_.ok()) return false;
+      if (SetHistograms(histograms_.times_ms, histograms_)) return true;
+    }
+  }
+  return false;
+}
+
+bool HeadCursor::NextOpen() {
+  switch (std::exchange(open_, Open::kNone)) {
+    case Open::kNone:
+      return false;
+    case Open::kFloat:
+      return SetFloats(open_times_, open_values_);
+    case Open::kHistogram:
+      return SetHistograms(open_times_, open_histograms_);
+  }
+  return false;
+}
+
+bool HeadCursor::Next() {
+  if (!status_.ok()) return false;
+  if (NextSealed()) return true;
+  return status_.ok() && NextOpen();
+}
+
+}  // namespace narthex::head
