@@ -59,9 +59,10 @@ struct FetchRequest {
   HeaderList headers;
   std::string body;
   int64_t timeout_ms = 10'000;
-  uint64_t max_body_bytes = 0;  // Of the decoded body; 0: no limit.
-  std::string unix_socket;      // Dial this instead of the host, if not empty.
-  bool decode_gzip = true;      // Decode Content-Encoding gzip/deflate by itself.
+  // A decoded body of this many bytes or more fails (as Prometheus's body_size_limit); 0: no limit.
+  uint64_t max_body_bytes = 0;
+  std::string unix_socket;  // Dial this instead of the host, if not empty.
+  bool decode_gzip = true;  // Decode Content-Encoding gzip/deflate by itself.
 };
 
 struct FetchResponse {
@@ -71,8 +72,9 @@ struct FetchResponse {
   std::string body;
 };
 
-// kUnavailable: no connection, broken transfer; kDeadlineExceeded: `timeout_ms` passed;
-// kResourceExhausted: "body size limit exceeded"; kInvalidArgument: bad URL or unreadable secret.
+// kUnavailable: no connection, broken transfer, no token; kDeadlineExceeded: `timeout_ms` passed;
+// kResourceExhausted: "body size limit exceeded"; kInvalidArgument: bad URL or header, unreadable
+// secret; kCancelled: the client stopped. Messages read as Go's: `Get "http://h/": EOF`.
 using FetchCallback = std::function<void(absl::StatusOr<FetchResponse>)>;
 
 class HttpClient {
@@ -80,7 +82,8 @@ class HttpClient {
   static std::unique_ptr<HttpClient> Create();
   virtual ~HttpClient() = default;
   // Starts a fetch. `done` is called exactly once from the loop's thread and must not block (hand
-  // the work to a pool). Identity of `options` does not matter; it is copied where needed.
+  // the work to a pool); after Stop() at once from this thread. Reads secret files on this thread.
+  // Null `options` are the defaults.
   virtual void Fetch(FetchRequest request, std::shared_ptr<const HttpClientOptions> options,
                      FetchCallback done) = 0;
   // Fetches and waits. Not from a Fetch callback.
