@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "promql/functions/range_kernels.h"
+#include "promql/functions/range_sliding.h"
 
 namespace narthex::promql {
 namespace {
@@ -11,7 +12,10 @@ namespace {
 // Sorted by name.
 constexpr RangeFunction kFunctions[] = {
     {.name = "avg_over_time", .kernel = AvgOverTimeKernel},
-    {.name = "changes", .kernel = ChangesKernel, .accepts_anchored = true},
+    {.name = "changes",
+     .kernel = ChangesKernel,
+     .new_sliding = NewSlidingChanges,
+     .accepts_anchored = true},
     {.name = "count_over_time", .kernel = CountOverTimeKernel},
     {.name = "delta", .kernel = DeltaKernel, .accepts_anchored = true, .accepts_smoothed = true},
     {.name = "deriv", .kernel = DerivKernel},
@@ -23,23 +27,28 @@ constexpr RangeFunction kFunctions[] = {
     {.name = "idelta", .kernel = InstantDeltaKernel},
     {.name = "increase",
      .kernel = IncreaseKernel,
+     .new_sliding = NewSlidingIncrease,
      .is_counter_rate = true,
      .accepts_anchored = true,
      .accepts_smoothed = true},
     {.name = "irate", .kernel = InstantRateKernel},
     {.name = "last_over_time", .kernel = LastOverTimeKernel, .keeps_name = true},
     {.name = "mad_over_time", .kernel = MadOverTimeKernel},
-    {.name = "max_over_time", .kernel = MaxOverTimeKernel},
-    {.name = "min_over_time", .kernel = MinOverTimeKernel},
+    {.name = "max_over_time", .kernel = MaxOverTimeKernel, .new_sliding = NewSlidingMax},
+    {.name = "min_over_time", .kernel = MinOverTimeKernel, .new_sliding = NewSlidingMin},
     {.name = "predict_linear", .kernel = PredictLinearKernel, .num_scalars = 1},
     {.name = "present_over_time", .kernel = PresentOverTimeKernel},
     {.name = "quantile_over_time", .kernel = QuantileOverTimeKernel, .num_scalars = 1},
     {.name = "rate",
      .kernel = RateKernel,
+     .new_sliding = NewSlidingRate,
      .is_counter_rate = true,
      .accepts_anchored = true,
      .accepts_smoothed = true},
-    {.name = "resets", .kernel = ResetsKernel, .accepts_anchored = true},
+    {.name = "resets",
+     .kernel = ResetsKernel,
+     .new_sliding = NewSlidingResets,
+     .accepts_anchored = true},
     {.name = "stddev_over_time", .kernel = StddevOverTimeKernel},
     {.name = "stdvar_over_time", .kernel = StdvarOverTimeKernel},
     {.name = "sum_over_time", .kernel = SumOverTimeKernel},

@@ -47,11 +47,23 @@ inline Outcome FloatResult(double value, RangeResult* result) {
   return Outcome::kFloat;
 }
 
+// For functions of floats only: whether there are any; histograms beside them are told of.
+inline bool HasFloats(const Window& window, NoteSet* notes) {
+  if (window.values.empty()) return false;
+  if (!window.histograms.empty()) notes->Add(Note::kHistogramsIgnored);
+  return true;
+}
+
 // How far delta, increase and rate differ.
 struct RateKind {
   bool is_counter;  // Resets count as such.
   bool is_per_second;
 };
+
+// The rate family on floats alone, once the increase between the first and the last is known.
+// REQUIRES: at least two floats.
+Outcome ExtrapolatedFloatRate(const Window& window, double increase, RateKind kind,
+                              RangeResult* result);
 
 // The rate family on histograms alone; at least two of them. Not extrapolated. True with the result
 // in `*out`.

@@ -17,13 +17,6 @@ using model::HistogramView;
 
 double Seconds(int64_t time_ms) { return static_cast<double>(time_ms) / 1000; }
 
-// For functions of floats only: whether there are any; histograms beside them are told of.
-bool HasFloats(const Window& window, NoteSet* notes) {
-  if (window.values.empty()) return false;
-  if (!window.histograms.empty()) notes->Add(Note::kHistogramsIgnored);
-  return true;
-}
-
 // For functions of either kind but not both. False: no result.
 bool IsOfOneKind(const Window& window, NoteSet* notes) {
   if (window.empty()) return false;

@@ -67,9 +67,7 @@ Outcome ExtrapolatedRate(const Window& window, RateKind kind, NoteSet* notes, Ra
   }
   if (window.values.size() >= 2) {
     const double increase = FloatIncrease(window.values, kind.is_counter);
-    const Sampled sampled = {window.float_times_ms.front(), window.float_times_ms.back(),
-                             window.values.size(), window.values.front(), increase};
-    return FloatResult(increase * ExtrapolationFactor(window, sampled, kind), result);
+    return ExtrapolatedFloatRate(window, increase, kind, result);
   }
   if (window.histograms.size() < 2) return Outcome::kNone;
   if (!HistogramIncrease(window, kind.is_counter, notes, &result->histogram)) {
@@ -156,6 +154,13 @@ Outcome InstantDifference(const Window& window, bool is_rate, NoteSet* notes, Ra
 }
 
 }  // namespace
+
+Outcome ExtrapolatedFloatRate(const Window& window, double increase, RateKind kind,
+                              RangeResult* result) {
+  const Sampled sampled = {window.float_times_ms.front(), window.float_times_ms.back(),
+                           window.values.size(), window.values.front(), increase};
+  return FloatResult(increase * ExtrapolationFactor(window, sampled, kind), result);
+}
 
 Outcome RateKernel(const Window& window, const RangeArguments&, NoteSet* notes,
                    RangeResult* result) {
