@@ -15,22 +15,27 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Values of all sizes, with zeros, infinities and NaNs among them.
-std::vector<double> RandomRun(std::mt19937_64* random, size_t size) {
+// Values of all sizes, with zeros among them, and if asked for infinities, NaNs and values near the
+// largest.
+std::vector<double> RandomRun(std::mt19937_64* random, size_t size, bool with_extremes) {
   std::vector<double> run(size);
   for (double& value : run) {
-    switch ((*random)() % 10) {
+    switch ((*random)() % (with_extremes ? 10 : 7)) {
       case 0:
-        value = 0;
+        value = (*random)() % 2 == 0 ? 0.0 : -0.0;
         break;
-      case 1:
+      case 7:
         value = (*random)() % 2 == 0 ? kInfinity : -kInfinity;
         break;
-      case 2:
+      case 8:
         value = std::nan("");
         break;
+      case 9:
+        value = std::numeric_limits<double>::max() / static_cast<double>((*random)() % 3);
+        break;
       default:
-        value = std::ldexp(static_cast<double>((*random)()), static_cast<int>((*random)() % 80));
+        value =
+            std::ldexp(static_cast<double>((*random)()), static_cast<int>((*random)() % 80) - 40);
         if ((*random)() % 2 == 0) value = -value;
     }
   }
@@ -44,11 +49,13 @@ bool SameBits(double a, double b) {
 
 TEST(HistogramKernelsTest, RunsAgreeWithTheirPlainTwins) {
   std::mt19937_64 random(7);
-  for (size_t size = 0; size < 70; ++size) {
-    SCOPED_TRACE(size);
-    const std::vector<double> a = RandomRun(&random, size);
-    const std::vector<double> b = RandomRun(&random, size);
-    const std::vector<double> c = RandomRun(&random, size);
+  for (size_t round = 0; round < 400; ++round) {
+    SCOPED_TRACE(round);
+    const size_t size = round / 4;
+    const bool with_extremes = round % 2 == 1;
+    const std::vector<double> a = RandomRun(&random, size, with_extremes);
+    const std::vector<double> b = RandomRun(&random, size, with_extremes);
+    const std::vector<double> c = RandomRun(&random, size, with_extremes);
     std::vector<double> added = a, subtracted = a, sums = a, lost = c, multiplied = a, divided = a;
     AddRun(added, b);
     SubtractRun(subtracted, b);

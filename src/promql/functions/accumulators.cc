@@ -63,4 +63,15 @@ double CompensatedSum(std::span<const double> values) {
   return std::isinf(sum.sum) ? sum.sum : sum.value();
 }
 
+double CompensatedMean(std::span<const double> values) {
+  // Fast path: a sum that is finite in the end was so all the time.
+  model::KahanSum sum{values[0], 0};
+  for (const double value : values.subspan(1)) sum.Add(value);
+  const double count = static_cast<double>(values.size());
+  if (std::isfinite(sum.sum)) return sum.sum / count + sum.compensation / count;
+  FloatMean mean;
+  for (const double value : values) mean.Add(value);
+  return mean.value();
+}
+
 }  // namespace narthex::promql

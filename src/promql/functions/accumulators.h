@@ -43,6 +43,9 @@ double CompensatedVariance(std::span<const double> values);
 // The compensated sum as sum_over_time defines it.
 double CompensatedSum(std::span<const double> values);
 
+// The mean that FloatMean gives. REQUIRES: not empty.
+double CompensatedMean(std::span<const double> values);
+
 // The values compared as max(), min() and their _over_time forms do: NaN gives way to any number.
 inline bool ReplacesMax(double candidate, double best) {
   return candidate > best || std::isnan(best);

@@ -83,9 +83,7 @@ Outcome AvgOverTimeKernel(const Window& window, const RangeArguments&, NoteSet* 
   if (window.values.empty()) {
     return Accumulate<model::HistogramMean>(window.histograms, notes, result);
   }
-  FloatMean mean;
-  for (const double value : window.values) mean.Add(value);
-  return FloatResult(mean.value(), result);
+  return FloatResult(CompensatedMean(window.values), result);
 }
 
 Outcome SumOverTimeKernel(const Window& window, const RangeArguments&, NoteSet* notes,
