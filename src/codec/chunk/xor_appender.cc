@@ -74,7 +74,12 @@ absl::StatusOr<XorAppender> XorAppender::Open(std::string* chunk) {
   FloatColumns columns;
   XorState state;
   NX_RETURN_IF_ERROR(DecodeXor(*chunk, &columns, &state));
-  if (state.num_bits_left >= 8) {
+  // Older versions may have left the last byte free.
+  if (state.num_bits_left == 8) {
+    chunk->pop_back();
+    state.num_bits_left = 0;
+  }
+  if (state.num_bits_left > 8) {
     return base::DataLoss("float chunk: bits after the last sample: ", state.num_bits_left);
   }
   appender.num_samples_ = columns.times_ms.size();

@@ -257,8 +257,16 @@ TEST(XorAppenderTest, ATornOrPaddedChunkDoesNotOpen) {
     std::string torn = chunk.substr(0, size);
     EXPECT_EQ(XorAppender::Open(&torn).status().code(), absl::StatusCode::kDataLoss) << size;
   }
-  std::string padded = chunk + '\0';
+  std::string padded = chunk + std::string(2, '\0');
   EXPECT_EQ(XorAppender::Open(&padded).status().code(), absl::StatusCode::kDataLoss);
+}
+
+// As older versions left it when the last sample ended with a byte.
+TEST(XorAppenderTest, AFreeLastByteIsTakenBack) {
+  std::string chunk = AppendOneByOne({{15, 1}});
+  chunk.push_back('\0');
+  XorAppender::Open(&chunk).value().Append(30, 2.5);
+  EXPECT_EQ(Hex(chunk), Hex(AppendOneByOne({{15, 1}, {30, 2.5}})));
 }
 
 }  // namespace
