@@ -165,31 +165,40 @@ inline uint64_t ReadVarbitUnsigned(BitReader& reader) {
   return width <= 25 ? reader.Take(width) : reader.Read(width);
 }
 
-// The prefix of `ones` ones, and `width` payload bits, as one number where they fit.
-inline void WriteVarbit(BitWriter* writer, int ones, int width, uint64_t value) {
+// The prefix of `ones` ones, then the low `width` bits of `value`.
+inline void WriteVarbit(BitWriter* writer, size_t ones, uint64_t value) {
   if (ones == 0) return writer->Write(0, 1);
-  const int prefix_bits = ones + (ones < kMaxVarbitOnes);
-  const uint64_t prefix = ones < kMaxVarbitOnes ? (uint64_t{1} << prefix_bits) - 2 : 0xff;
-  writer->Write(prefix, prefix_bits);
-  writer->Write(value, width);
+  const int width = kVarbitWidths[ones];
+  if (ones < kMaxVarbitOnes) {
+    const uint64_t prefix = (uint64_t{2} << ones) - 2;
+    writer->Write(prefix << width | (value & ((uint64_t{1} << width) - 1)),
+                  static_cast<int>(ones) + 1 + width);
+    return;
+  }
+  writer->Write(0xff, kMaxVarbitOnes);
+  writer->Write(value, 64);
 }
 
-inline void WriteVarbitSigned(BitWriter* writer, int64_t value) {
-  int ones = 0;
-  if (value != 0) {
-    ones = 1;
-    while (ones < kMaxVarbitOnes && !FitsWidth(value, kVarbitWidths[static_cast<size_t>(ones)])) {
-      ++ones;
-    }
+// The least number of ones whose width holds `num_bits`.
+inline constexpr auto kOnesOfBits = [] {
+  std::array<uint8_t, 65> ones{};
+  for (size_t num_bits = 0; num_bits <= 64; ++num_bits) {
+    while (kVarbitWidths[ones[num_bits]] < num_bits) ++ones[num_bits];
   }
-  WriteVarbit(writer, ones, kVarbitWidths[static_cast<size_t>(ones)], static_cast<uint64_t>(value));
+  return ones;
+}();
+
+inline void WriteVarbitSigned(BitWriter* writer, int64_t value) {
+  const auto bits = static_cast<uint64_t>(value);
+  if (value == 0) return writer->Write(0, 1);
+  // The range of n bits is -(2^(n-1)-1) to 2^(n-1).
+  const uint64_t magnitude = value > 0 ? bits - 1 : 0 - bits;
+  const int num_bits = std::min(65 - std::countl_zero(magnitude), 64);
+  WriteVarbit(writer, kOnesOfBits[static_cast<size_t>(num_bits)], bits);
 }
 
 inline void WriteVarbitUnsigned(BitWriter* writer, uint64_t value) {
-  const int needed = 64 - std::countl_zero(value);
-  int ones = 0;
-  while (kVarbitWidths[static_cast<size_t>(ones)] < needed) ++ones;
-  WriteVarbit(writer, ones, kVarbitWidths[static_cast<size_t>(ones)], value);
+  WriteVarbit(writer, kOnesOfBits[static_cast<size_t>(64 - std::countl_zero(value))], value);
 }
 
 // Bits of a float as XOR with the float before: the significant bits between leading and trailing

@@ -118,7 +118,9 @@ class ChunkDecoder {
     state_.buckets.assign(width_, 0);
     if constexpr (kIsInteger) {
       state_.bucket_deltas.assign(width_, 0);
-      row_.resize(width_);
+      row_.resize(width_ + kVarbitRowSlack);
+      const uint64_t cells = std::max<uint64_t>(width_ * header_.num_samples, 1);
+      if (reader_.num_left() / cells > kMaxBitsOfSmallVarbits) rows_ = VarbitRows::kLarge;
     } else {
       state_.bucket_windows.assign(width_, XorWindow{});
     }
@@ -136,7 +138,7 @@ class ChunkDecoder {
     }
     sum_ = std::bit_cast<double>(reader_.Read(64));
     if constexpr (kIsInteger) {
-      for (int64_t& number : row_) number = ReadVarbitSigned(reader_);
+      ReadVarbits(reader_, VarbitRows::kLarge, width_, row_);
       PrefixSums();
       for (size_t i = 0; i < width_; ++i) state_.buckets[i] = row_[i];
     } else {
@@ -172,9 +174,9 @@ class ChunkDecoder {
         SkipVarbits(reader_, width_);
         return true;
       }
-      ReadVarbits(reader_, row_);
+      ReadVarbits(reader_, rows_, width_, row_);
       PrefixSums();
-      AddRow(row_, state_.bucket_deltas, state_.buckets);
+      AddRow(std::span(row_).first(width_), state_.bucket_deltas, state_.buckets);
       return true;
     } else {
       for (size_t i = 0; i < width_; ++i) {
@@ -201,7 +203,7 @@ class ChunkDecoder {
       }
     };
     sum_up(std::span(row_).first(num_positive_));
-    sum_up(std::span(row_).subspan(num_positive_));
+    sum_up(std::span(row_).subspan(num_positive_, width_ - num_positive_));
   }
 
   void StoreRow(size_t row) {
@@ -245,7 +247,8 @@ class ChunkDecoder {
   double sum_ = 0;
   size_t num_positive_ = 0;
   size_t width_ = 0;
-  std::vector<int64_t> row_;  // Numbers of one row as parsed.
+  std::vector<int64_t> row_;  // Numbers of one row as parsed, and slack.
+  VarbitRows rows_ = VarbitRows::kSmall;
 };
 
 absl::StatusOr<Header> ReadHeader(ChunkEncoding encoding, std::string_view chunk) {

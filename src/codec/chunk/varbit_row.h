@@ -10,8 +10,18 @@
 
 namespace narthex::codec {
 
-// Reads out.size() signed varbits.
-void ReadVarbits(BitReader& reader, std::span<int64_t> out);
+// How a row is best read: rows of small numbers several at once, by table.
+enum class VarbitRows : uint8_t { kSmall, kLarge };
+
+// Rows with up to this many bits a number are read faster by table (codec_chunk_bench).
+inline constexpr uint64_t kMaxBitsOfSmallVarbits = 9;
+
+// Numbers after the row's that ReadVarbits() may overwrite.
+inline constexpr size_t kVarbitRowSlack = 6;
+
+// Reads `count` signed varbits. Both ways of reading give the same.
+// REQUIRES: out.size() >= count + kVarbitRowSlack.
+void ReadVarbits(BitReader& reader, VarbitRows rows, size_t count, std::span<int64_t> out);
 
 // Reads over `count` varbits.
 void SkipVarbits(BitReader& reader, size_t count);
