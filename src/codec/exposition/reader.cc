@@ -4,9 +4,10 @@
 
 namespace narthex::codec {
 
-std::unique_ptr<ExpositionReader> NewExpositionReader(ExpositionFormat format,
-                                                      std::string_view body,
-                                                      const ReaderOptions& options) {
+namespace {
+
+std::unique_ptr<ExpositionReader> NewFormatReader(ExpositionFormat format, std::string_view body,
+                                                  const ReaderOptions& options) {
   switch (format) {
     case ExpositionFormat::kOpenMetrics:
       return NewOpenMetricsReader(body, options);
@@ -16,6 +17,16 @@ std::unique_ptr<ExpositionReader> NewExpositionReader(ExpositionFormat format,
       break;
   }
   return NewTextReader(body, options);
+}
+
+}  // namespace
+
+std::unique_ptr<ExpositionReader> NewExpositionReader(ExpositionFormat format,
+                                                      std::string_view body,
+                                                      const ReaderOptions& options) {
+  std::unique_ptr<ExpositionReader> reader = NewFormatReader(format, body, options);
+  if (!options.convert_classic_to_custom_buckets) return reader;
+  return NewCustomBucketReader(std::move(reader), options.classic_with_native);
 }
 
 }  // namespace narthex::codec

@@ -19,5 +19,8 @@ std::unique_ptr<ExpositionReader> NewOpenMetricsReader(std::string_view body,
                                                        const ReaderOptions& options);
 std::unique_ptr<ExpositionReader> NewProtobufReader(std::string_view body,
                                                     const ReaderOptions& options);
+// Converts the classic histograms that `inner` gives; drops their series unless `keep_classic`.
+std::unique_ptr<ExpositionReader> NewCustomBucketReader(std::unique_ptr<ExpositionReader> inner,
+                                                        bool keep_classic);
 
 }  // namespace narthex::codec

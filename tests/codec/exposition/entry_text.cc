@@ -93,6 +93,7 @@ void CheckReadable(ExpositionFormat format, std::string_view body) {
     options.classic_with_native = native;
     options.parse_start_times = native;
     options.type_and_unit_labels = native;
+    options.convert_classic_to_custom_buckets = native;
     const std::unique_ptr<ExpositionReader> reader = NewExpositionReader(format, body, options);
     EntryBatch batch;
     std::string text;

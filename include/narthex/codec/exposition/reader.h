@@ -77,6 +77,9 @@ struct ReaderOptions {
   bool parse_start_times = false;
   // Samples get the labels `__type__` and `__unit__` where the body tells them.
   bool type_and_unit_labels = false;
+  // Classic histograms become native ones with custom buckets, unless there is an exponential one
+  // of the same labels. The classic series stay only with `classic_with_native`.
+  bool convert_classic_to_custom_buckets = false;
 };
 
 // `body` must outlive the reader. Never null.
