@@ -55,7 +55,12 @@ class Column {
   std::span<double> mutable_values() { return values_; }
 
   void SetFloat(size_t step, double value) {
-    if (kinds_[step] != PointKind::kFloat) Become(step, PointKind::kFloat);
+    if (kinds_[step] == PointKind::kNone) {
+      kinds_[step] = PointKind::kFloat;
+      ++num_floats_;
+    } else if (kinds_[step] != PointKind::kFloat) {
+      Become(step, PointKind::kFloat);
+    }
     values_[step] = value;
   }
   void SetHistogram(size_t step, HistogramPtr histogram) {
@@ -65,6 +70,15 @@ class Column {
   void Clear(size_t step) {
     if (kinds_[step] != PointKind::kNone) Become(step, PointKind::kNone);
   }
+  // For kernels that write floats into empty steps in bulk: the cells, and then how many floats
+  // were set. Valid until the next change.
+  struct FloatCells {
+    std::span<double> values;
+    std::span<PointKind> kinds;
+  };
+  FloatCells float_cells() { return {values_, kinds_}; }
+  void AddFloats(size_t count) { num_floats_ += count; }
+
   // Sets floats at steps begin..end-1.
   void FillFloats(size_t begin, size_t end, double value);
   void DropHistograms();

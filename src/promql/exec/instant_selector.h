@@ -59,6 +59,7 @@ class InstantSelector final : public Operator {
   };
   absl::Status ReadLatest(size_t index, Column* out, bool* done);
   void Absorb(const model::ColumnBatch& batch, size_t* step, Column* out);
+  void AbsorbFloats(const model::ColumnBatch& batch, size_t* step, Column* out);
   void Take(const model::ColumnBatch& batch, size_t row);
   void Emit(size_t begin, size_t end, Column* out);
   // First step at or after `step` whose data time is >= `time_ms`.

@@ -79,15 +79,18 @@ absl::Status RangeFunctionOperator::ReadInput(size_t index, Column* out) {
   NoteSet notes;
   Window window;
   size_t largest = 0;
+  uint64_t seen = 0, read = 0;
   for (size_t step = 0; step < num_steps; ++step) {
     NX_RETURN_IF_ERROR(source_->MoveTo(grid().TimeAt(step), &window));
     if (window.empty()) continue;
     const size_t size = source_->num_samples();
     largest = std::max(largest, size);
-    context().total_queryable_samples += size;
-    context().samples_read += source_->num_read();
+    seen += size;
+    read += source_->num_read();
     NX_RETURN_IF_ERROR(Evaluate(window, step, &notes, out));
   }
+  context().total_queryable_samples += seen;
+  context().samples_read += read;
   Annotate(index, notes, *out);
   return context().budget.Visit(largest + out->num_points(),
                                 source_->num_bytes() + out->num_bytes());

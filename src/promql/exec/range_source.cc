@@ -22,26 +22,29 @@ RangeMode ModeOf(RangeExtension extension) {
 }  // namespace
 
 RangeSource::RangeSource(QueryContext* context, DataTime data_time, int64_t range_ms,
-                         RangeMode mode)
-    : context_(context), data_time_(data_time), range_ms_(range_ms), mode_(mode) {}
+                         RangeMode mode, Reads reads)
+    : context_(context),
+      data_time_(data_time),
+      range_ms_(range_ms),
+      mode_(mode),
+      reads_storage_(reads == Reads::kStorage) {}
 
 absl::Status RangeSource::MoveTo(int64_t time_ms, Window* window) {
   const int64_t end_ms = data_time_.At(time_ms);
   const int64_t until_ms = end_ms + reach_after_ms();
   if (buffer_.newest_ms() <= until_ms) NX_RETURN_IF_ERROR(Load(until_ms));
-  buffer_.Slide(end_ms - range_ms_ - reach_before_ms(), until_ms);
   window->start_ms = end_ms - range_ms_;
   window->end_ms = end_ms;
   window->eval_time_ms = time_ms;
   window->mode = mode_;
-  buffer_.Fill(window);
+  buffer_.Slide(end_ms - range_ms_ - reach_before_ms(), until_ms, window);
   return absl::OkStatus();
 }
 
 SelectorSource::SelectorSource(QueryContext* context, const StepGrid& grid,
                                const VectorSelector* selector, int64_t range_ms)
     : RangeSource(context, DataTimeOf(selector->at, selector->offset), range_ms,
-                  ModeOf(selector->extension)),
+                  ModeOf(selector->extension), Reads::kStorage),
       selector_(*selector) {
   times_.min_time_ms = data_time_.At(grid.start_ms) - range_ms_ - reach_before_ms() + 1;
   times_.max_time_ms = data_time_.At(grid.end_ms()) + reach_after_ms();
@@ -93,7 +96,7 @@ StepGrid SubqueryGrid(const Subquery& subquery, const StepGrid& grid) {
 
 SubquerySource::SubquerySource(QueryContext* context, const Subquery& subquery, OperatorPtr input)
     : RangeSource(context, DataTimeOf(subquery.at, subquery.offset), subquery.range.ms,
-                  RangeMode::kPlain),
+                  RangeMode::kPlain, Reads::kOperator),
       input_(std::move(input)) {}
 
 absl::Status SubquerySource::Prepare() {

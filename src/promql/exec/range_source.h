@@ -32,11 +32,13 @@ class RangeSource {
   // Of the window MoveTo() gave, as statistics count them.
   size_t num_samples() const { return buffer_.num_samples(); }
   // What MoveTo() read anew from the storage; 0 for a subquery, whose own selectors count.
-  virtual size_t num_read() const = 0;
+  size_t num_read() const { return reads_storage_ ? buffer_.num_new_samples() : 0; }
   size_t num_bytes() const { return buffer_.num_bytes(); }
 
  protected:
-  RangeSource(QueryContext* context, DataTime data_time, int64_t range_ms, RangeMode mode);
+  enum class Reads : uint8_t { kStorage, kOperator };
+  RangeSource(QueryContext* context, DataTime data_time, int64_t range_ms, RangeMode mode,
+              Reads reads);
   // Appends to buffer_ until it reaches `time_ms` or there is nothing more.
   virtual absl::Status Load(int64_t time_ms) = 0;
 
@@ -50,6 +52,7 @@ class RangeSource {
   const DataTime data_time_;
   const int64_t range_ms_;
   const RangeMode mode_;
+  const bool reads_storage_;
   SampleBuffer buffer_;
   const SeriesList* series_ = nullptr;
 };
@@ -63,7 +66,6 @@ class SelectorSource final : public RangeSource {
                  int64_t range_ms);
   absl::Status Prepare() override;
   absl::Status Seek(size_t index) override;
-  size_t num_read() const override { return buffer_.num_new_samples(); }
 
  private:
   absl::Status Load(int64_t time_ms) override;
@@ -86,7 +88,6 @@ class SubquerySource final : public RangeSource {
   SubquerySource(QueryContext* context, const Subquery& subquery, OperatorPtr input);
   absl::Status Prepare() override;
   absl::Status Seek(size_t index) override;
-  size_t num_read() const override { return 0; }
 
  private:
   absl::Status Load(int64_t) override { return absl::OkStatus(); }

@@ -134,28 +134,46 @@ void SampleBuffer::AppendPoints(const Column& column, const StepGrid& grid) {
   }
 }
 
-void SampleBuffer::Slide(int64_t after_ms, int64_t until_ms) {
-  const size_t old_end = floats_.end;
-  while (floats_.end < times_ms_.size() && times_ms_[floats_.end] <= until_ms) ++floats_.end;
-  while (floats_.begin < floats_.end && times_ms_[floats_.begin] <= after_ms) ++floats_.begin;
-  num_new_samples_ = floats_.end - std::max(old_end, floats_.begin);
-  if (!histograms_.empty()) {
-    Range& range = histogram_range_;
-    const size_t first_new = range.end;
-    while (range.end < histograms_.size() && histogram_times_ms_[range.end] <= until_ms) {
-      histogram_samples_ += sizes_[range.end++];
-    }
-    while (range.begin < range.end && histogram_times_ms_[range.begin] <= after_ms) {
-      histogram_samples_ -= sizes_[range.begin++];
-    }
-    for (size_t i = std::max(first_new, range.begin); i < range.end; ++i) {
-      num_new_samples_ += sizes_[i];
-    }
-  }
+void SampleBuffer::Slide(int64_t after_ms, int64_t until_ms, Window* window) {
   if (floats_.begin > kMaxWaste + values_.size() / 2 ||
       histogram_range_.begin > kMaxWaste / 32 + histograms_.size() / 2) {
     DropBefore(floats_.begin, histogram_range_.begin);
   }
+  const int64_t* const times = times_ms_.data();
+  const size_t size = times_ms_.size();
+  const size_t old_end = floats_.end;
+  size_t end = old_end;
+  while (end < size && times[end] <= until_ms) ++end;
+  size_t begin = floats_.begin;
+  while (begin < end && times[begin] <= after_ms) ++begin;
+  floats_ = {begin, end};
+  num_new_samples_ = end - std::max(old_end, begin);
+  window->float_times_ms = {times + begin, end - begin};
+  window->values = {values_.data() + begin, end - begin};
+  window->floats_before = floats_dropped_ + begin;
+  if (!histograms_.empty()) {
+    SlideHistograms(after_ms, until_ms, window);
+  } else {
+    window->histogram_times_ms = {};
+    window->histograms = {};
+  }
+}
+
+void SampleBuffer::SlideHistograms(int64_t after_ms, int64_t until_ms, Window* window) {
+  Range& range = histogram_range_;
+  const size_t first_new = range.end;
+  while (range.end < histograms_.size() && histogram_times_ms_[range.end] <= until_ms) {
+    histogram_samples_ += sizes_[range.end++];
+  }
+  while (range.begin < range.end && histogram_times_ms_[range.begin] <= after_ms) {
+    histogram_samples_ -= sizes_[range.begin++];
+  }
+  for (size_t i = std::max(first_new, range.begin); i < range.end; ++i) {
+    num_new_samples_ += sizes_[i];
+  }
+  const size_t count = range.end - range.begin;
+  window->histogram_times_ms = std::span(histogram_times_ms_).subspan(range.begin, count);
+  window->histograms = std::span(histograms_).subspan(range.begin, count);
 }
 
 void SampleBuffer::DropBefore(size_t num_floats, size_t num_histograms) {
@@ -175,17 +193,6 @@ void SampleBuffer::DropBefore(size_t num_floats, size_t num_histograms) {
     free_blocks_.push_back(std::move(blocks_.front()));
     blocks_.pop_front();
   }
-}
-
-void SampleBuffer::Fill(Window* window) const {
-  const size_t num_floats = floats_.end - floats_.begin;
-  window->float_times_ms = std::span(times_ms_).subspan(floats_.begin, num_floats);
-  window->values = std::span(values_).subspan(floats_.begin, num_floats);
-  window->floats_before = floats_dropped_ + floats_.begin;
-  const size_t num_histograms = histogram_range_.end - histogram_range_.begin;
-  window->histogram_times_ms =
-      std::span(histogram_times_ms_).subspan(histogram_range_.begin, num_histograms);
-  window->histograms = std::span(histograms_).subspan(histogram_range_.begin, num_histograms);
 }
 
 size_t SampleBuffer::num_bytes() const {

@@ -28,10 +28,9 @@ class SampleBuffer {
   // Time of the newest sample appended, stale markers included; INT64_MIN if there was none.
   int64_t newest_ms() const { return newest_ms_; }
 
-  // Moves the window to the samples in (after_ms, until_ms]. REQUIRES: neither decreases.
-  void Slide(int64_t after_ms, int64_t until_ms);
-  // The window's columns; valid until the next change. Sets the sample members of `*window` only.
-  void Fill(Window* window) const;
+  // Moves the window to the samples in (after_ms, until_ms] and sets the sample members of
+  // `*window`, valid until the next change. REQUIRES: neither time decreases.
+  void Slide(int64_t after_ms, int64_t until_ms, Window* window);
 
   // Of the window, as the sample limit and the statistics count them.
   size_t num_samples() const { return floats_.end - floats_.begin + histogram_samples_; }
@@ -53,6 +52,7 @@ class SampleBuffer {
   };
   void AppendFloats(const model::ColumnBatch& batch);
   void AppendHistograms(const model::ColumnBatch& batch);
+  void SlideHistograms(int64_t after_ms, int64_t until_ms, Window* window);
   void DropBefore(size_t num_floats, size_t num_histograms);
   Block* NewBlock();
 
