@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/disk/decode_any.h"
 #include "tests/disk/hex.h"
 
 namespace narthex::disk {
@@ -116,52 +117,6 @@ void ExpectSamples(const std::vector<FloatSample>& got, const std::vector<FloatS
     EXPECT_EQ(got[i].time_ms, want[i].time_ms);
     EXPECT_EQ(got[i].value, want[i].value);
   }
-}
-
-// Decodes a record as whatever its type says; true if that worked.
-bool DecodeAny(std::string_view record) {
-  switch (TypeOfRecord(record)) {
-    case RecordType::kUnknown:
-      return false;
-    case RecordType::kSeries: {
-      SeriesBatch batch;
-      return DecodeSeries(record, &batch).ok();
-    }
-    case RecordType::kSamples:
-    case RecordType::kSamplesV2: {
-      SampleBatch batch;
-      return DecodeSamples(record, &batch).ok();
-    }
-    case RecordType::kTombstones: {
-      std::vector<Tombstone> tombstones;
-      return DecodeTombstones(record, &tombstones).ok();
-    }
-    case RecordType::kExemplars: {
-      std::vector<RefExemplar> exemplars;
-      return DecodeExemplars(record, &exemplars).ok();
-    }
-    case RecordType::kMmapMarkers: {
-      std::vector<MmapMarker> markers;
-      return DecodeMmapMarkers(record, &markers).ok();
-    }
-    case RecordType::kMetadata: {
-      std::vector<RefMetadata> metadata;
-      return DecodeMetadata(record, &metadata).ok();
-    }
-    case RecordType::kHistograms:
-    case RecordType::kCustomHistograms:
-    case RecordType::kHistogramsV2: {
-      HistogramBatch<model::Histogram> batch;
-      return DecodeHistograms(record, &batch).ok();
-    }
-    case RecordType::kFloatHistograms:
-    case RecordType::kCustomFloatHistograms:
-    case RecordType::kFloatHistogramsV2: {
-      HistogramBatch<model::FloatHistogram> batch;
-      return DecodeHistograms(record, &batch).ok();
-    }
-  }
-  return false;
 }
 
 TEST(WalRecordsTest, SeriesHavePrometheussBytes) {
