@@ -84,6 +84,20 @@ bool StartsInZeroBucket(const HistogramLayout& layout) {
                                           StartsInZeroBucket(layout.negative_spans, layout));
 }
 
+// How many buckets of a side end within the zero bucket.
+size_t NumInZeroBucket(const std::vector<BucketSpan>& spans, const HistogramLayout& layout) {
+  if (!StartsInZeroBucket(spans, layout)) return 0;
+  size_t num = 0;
+  int64_t index = 0;
+  for (const BucketSpan& span : spans) {
+    index += span.offset;
+    for (uint32_t i = 0; i < span.length; ++i, ++index, ++num) {
+      if (BucketBound(layout, static_cast<int32_t>(index)) > layout.zero_threshold) return num;
+    }
+  }
+  return num;
+}
+
 bool SameLayout(const LayoutPtr& a, const LayoutPtr& b) { return a == b || *a == *b; }
 
 // Calls `visit(target position, other position, length)` for every span of `other`; false if one is
@@ -355,7 +369,17 @@ FloatHistogram HistogramSum::Take() {
     sum_.count += count_compensation_;
     sum_.zero_count += zero_count_compensation_;
     sum_.sum += sum_compensation_;
-    AddRun(sum_.buckets, compensation_);
+    const HistogramLayout& layout = *sum_.layout;
+    const size_t num_positive = layout.num_positive();
+    const auto add_side = [this, &layout](const std::vector<BucketSpan>& spans, size_t begin,
+                                          size_t end) {
+      // Buckets within the zero bucket are left out here too.
+      if (!layout.has_custom_buckets()) begin += NumInZeroBucket(spans, layout);
+      AddRun(std::span(sum_.buckets).subspan(begin, end - begin),
+             std::span(compensation_).subspan(begin, end - begin));
+    };
+    add_side(layout.positive_spans, 0, num_positive);
+    add_side(layout.negative_spans, num_positive, sum_.buckets.size());
   }
   return std::move(sum_);
 }
