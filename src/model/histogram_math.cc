@@ -212,6 +212,8 @@ bool CombineApart(const Target& target, const HistogramView& other, Sign sign) {
 Combined Combine(const Target& target, const HistogramView& other, Sign sign) {
   Combined result;
   FloatHistogram& histogram = *target.histogram;
+  NX_DCHECK(histogram.buckets.size() == histogram.layout->num_buckets());
+  NX_DCHECK(other.buckets.size() == other.shape().num_buckets());
   const bool custom = other.has_custom_buckets();
   if (histogram.layout->has_custom_buckets() != custom) {
     result.compatible = false;
