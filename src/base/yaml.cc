@@ -2,6 +2,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <set>
 
 #include "narthex/base/status.h"
@@ -15,6 +16,8 @@ constexpr size_t kMaxNodes = 1'000'000;
 // Copies yaml-cpp's graph (aliases share nodes) into a tree, counting what it makes.
 class TreeCopier {
  public:
+  explicit TreeCopier(const std::string& text) : text_(text) {}
+
   absl::Status Copy(const YAML::Node& from, int depth, YamlNode* to) {
     to->line = from.Mark().line + 1;
     if (depth > kMaxDepth) return Error(from, "nested too deeply");
@@ -30,6 +33,7 @@ class TreeCopier {
         to->items.resize(from.size());
         for (size_t i = 0; i < from.size(); ++i) {
           NX_RETURN_IF_ERROR(Copy(from[i], depth + 1, &to->items[i]));
+          if (IsUnwritten(from[i])) to->items[i].line = std::max(to->line, to->items[i].line - 1);
         }
         return absl::OkStatus();
       case YAML::NodeType::Map:
@@ -40,6 +44,14 @@ class TreeCopier {
   }
 
  private:
+  // A null that is no "~" or "null" but nothing at all: its mark is that of the next token.
+  bool IsUnwritten(const YAML::Node& node) const {
+    if (!node.IsNull()) return false;
+    const auto position = static_cast<size_t>(std::max(node.Mark().pos, 0));
+    return position >= text_.size() ||
+           std::string_view("~nN").find(text_[position]) == std::string_view::npos;
+  }
+
   static absl::Status Error(const YAML::Node& at, std::string_view reason) {
     return InvalidArgument("line ", at.Mark().line + 1, ": ", reason);
   }
@@ -96,6 +108,7 @@ class TreeCopier {
     return absl::OkStatus();
   }
 
+  const std::string& text_;
   size_t num_nodes_ = 0;
 };
 
@@ -112,7 +125,7 @@ absl::StatusOr<YamlNode> ParseYaml(const std::string& text) {
   // The library reports errors by throwing; this is its only caller.
   try {
     YamlNode root;
-    NX_RETURN_IF_ERROR(TreeCopier().Copy(YAML::Load(text), 0, &root));
+    NX_RETURN_IF_ERROR(TreeCopier(text).Copy(YAML::Load(text), 0, &root));
     return root;
   } catch (const YAML::Exception& error) {
     return InvalidArgument("line ", error.mark.line + 1, ": ", error.msg);

@@ -22,6 +22,15 @@ TEST(YamlTest, AnEmptyDocumentIsNull) {
   EXPECT_EQ(ParseYaml("# only a comment\n")->kind, YamlNode::Kind::kNull);
 }
 
+TEST(YamlTest, ItemsLeftEmptyHaveTheirLine) {
+  const auto root = ParseYaml("a:\n  -\n  - 1\n  - ~\n  -\n");
+  ASSERT_TRUE(root.ok());
+  const auto& items = root->Find("a")->items;
+  EXPECT_EQ(items[0].line, 2);
+  EXPECT_EQ(items[2].line, 4);
+  EXPECT_EQ(items[3].line, 5);
+}
+
 TEST(YamlTest, AliasesAndMergeKeysResolve) {
   const auto root = ParseYaml("base: &b {x: 1, y: 2}\nuse:\n  <<: *b\n  y: 3\n");
   ASSERT_TRUE(root.ok());
