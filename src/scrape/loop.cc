@@ -34,17 +34,12 @@ std::string SecondsText(int64_t duration_ms) {
 constexpr std::string_view kBodyTooLarge = "body size limit exceeded";
 
 // What is wrong with an answer, before its body is looked at.
-absl::Status CheckResponse(const PoolOptions& options, std::string_view url,
+absl::Status CheckResponse(const PoolOptions& options,
                            const absl::StatusOr<net::FetchResponse>& response) {
   if (!response.ok()) {
-    const absl::Status& error = response.status();
-    if (error.code() == absl::StatusCode::kResourceExhausted) {
-      return base::ResourceExhausted(kBodyTooLarge);
-    }
-    const std::string_view reason = error.code() == absl::StatusCode::kDeadlineExceeded
-                                        ? "context deadline exceeded"
-                                        : base::Message(error);
-    return base::MakeStatus(error.code(), "Get \"", url, "\": ", reason);
+    // The client's errors name method and address.
+    if (response.status().code() != absl::StatusCode::kResourceExhausted) return response.status();
+    return base::ResourceExhausted(kBodyTooLarge);
   }
   if (response->status != 200) {
     return base::Unavailable("server returned HTTP status ", response->status, " ",
@@ -257,7 +252,7 @@ void Loop::Scrape(Job& job) {
   ScrapeCounts counts;
   std::unique_ptr<model::Appender> appender = shared_->services.appendable->NewAppender();
   absl::Status status = job.forced_error;
-  if (status.ok()) status = CheckResponse(options, target_->url(), job.response);
+  if (status.ok()) status = CheckResponse(options, job.response);
   const bool has_body = status.ok();
   if (IsBodyTooLarge(status)) shared_->metrics->exceeded_body_size_limit->Add();
 

@@ -293,7 +293,7 @@ TEST_F(ManagerTest, FailuresGoToTheirLogFile) {
                            std::to_string(getpid()) + ".log";
   options_.scrape_failure_log_file = path;
   ASSERT_TRUE(Apply().ok());
-  FailScrape(absl::UnavailableError("no \"route\""));
+  FailScrape(absl::UnavailableError("Get \"http://h:1/metrics\": no \"route\""));
   const std::string text = base::PosixFs().ReadFile(path).value();
   EXPECT_THAT(text, HasSubstr("{\"time\":\"2023-11-14T22:13:"));
   EXPECT_THAT(text, HasSubstr(R"("level":"ERROR","msg":"Get \"http://h:1/metrics\": no \"route\"",)"

@@ -107,10 +107,10 @@ TEST_F(SamplesTest, TheContentTypeDecidesUnlessThereIsAFallback) {
   EXPECT_EQ(Stored(), "a 1\n");
 }
 
-TEST_F(SamplesTest, ATimeoutIsNamedAsSuch) {
+TEST_F(SamplesTest, TheErrorOfTheFetchIsTheTargets) {
   ASSERT_TRUE(Apply().ok());
-  FailScrape(absl::DeadlineExceededError("whatever"));
-  EXPECT_EQ(LastError(), "Get \"http://h:1/metrics\": context deadline exceeded");
+  FailScrape(absl::DeadlineExceededError("Get \"http://h:1/metrics\": too late"));
+  EXPECT_EQ(LastError(), "Get \"http://h:1/metrics\": too late");
 }
 
 TEST_F(SamplesTest, TheRequestSaysWhatThePoolWants) {

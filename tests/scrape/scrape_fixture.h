@@ -66,7 +66,7 @@ class ScrapeFixture : public ::testing::Test {
     status_ = 200;
     scheduler_.AdvanceMs(kIntervalMs);
   }
-  void FailScrape(absl::Status failure = absl::UnavailableError("connection refused")) {
+  void FailScrape(absl::Status failure = absl::UnavailableError("Get \"http://h:1/metrics\": connection refused")) {
     failure_ = std::move(failure);
     scheduler_.AdvanceMs(kIntervalMs);
   }

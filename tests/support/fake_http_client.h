@@ -51,7 +51,7 @@ class FakeHttpClient final : public net::HttpClient {
 
  private:
   Handler handler_ = [](const net::FetchRequest&) -> absl::StatusOr<net::FetchResponse> {
-    return absl::UnavailableError("connection refused");
+    return absl::UnavailableError("Get \"http://h:1/metrics\": connection refused");
   };
   bool held_ = false;
   bool stopped_ = false;
