@@ -99,6 +99,7 @@ class DatabaseImpl final : public Database {
   MemoryBreakdown Memory() const override { return head_->Memory(); }
   int64_t min_time_ms() const override { return head_->min_time_ms(); }
   int64_t max_time_ms() const override { return head_->max_time_ms(); }
+  uint64_t num_wal_corruptions() const override { return head_->num_wal_corruptions(); }
 
  private:
   const DatabaseOptions options_;

@@ -32,6 +32,9 @@ class HeadImpl final : public Head {
   }
   ~HeadImpl() override { base::IgnoreError(Close(), "nobody is left to hear of it"); }
 
+  uint64_t num_wal_corruptions() const override {
+    return static_cast<uint64_t>(metrics_.wal_corruptions->value());
+  }
   HeadMetrics* metrics() { return &metrics_; }
   HeadCore* core() { return &core_; }
   Committer* committer() { return &committer_; }

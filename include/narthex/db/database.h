@@ -62,6 +62,8 @@ class Database : public model::Appendable, public model::Queryable {
   // Oldest sample there may be, INT64_MAX if none.
   virtual int64_t min_time_ms() const = 0;
   virtual int64_t max_time_ms() const = 0;
+  // Damaged logs that were cut off when this one was opened.
+  virtual uint64_t num_wal_corruptions() const = 0;
 };
 
 }  // namespace narthex::db

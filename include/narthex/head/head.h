@@ -80,6 +80,8 @@ class Head : public model::Appendable, public model::Queryable {
   virtual MemoryBreakdown Memory() const = 0;
   virtual int64_t min_time_ms() const = 0;
   virtual int64_t max_time_ms() const = 0;
+  // Damaged logs that were cut off when this one was opened.
+  virtual uint64_t num_wal_corruptions() const = 0;
 };
 
 }  // namespace narthex::head
