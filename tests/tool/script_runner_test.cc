@@ -116,6 +116,18 @@ eval instant at 0 "x"
                   HasSubstr("expected y, got \"x\"")));
 }
 
+TEST(ScriptRunnerTest, OfEqualSeriesInALoadTheLastOneCounts) {
+  const ScriptRun run = RunScript(R"(
+load 1m
+  m 1 2
+  m 7
+
+eval range from 0 to 1m step 1m m
+  m 7 7
+)");
+  EXPECT_THAT(run.failures, IsEmpty());
+}
+
 TEST(ScriptRunnerTest, ABadScriptIsAFailureWithItsLine) {
   EXPECT_THAT(RunScript("load 1m\n  m 1x\n").failures,
               ElementsAre(HasSubstr("2: invalid repetition")));

@@ -1,6 +1,7 @@
 #include "tool/promqltest/script.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "narthex/base/duration.h"
@@ -96,6 +97,7 @@ absl::Status ParseLoad(std::string_view head, Block* block, LoadCommand* load) {
   }
   NX_ASSIGN_OR_RETURN(load->step_ms, NextDuration(&scanner));
   std::optional<SeriesDescription> starts;
+  std::map<model::Labels, size_t> slots;
   std::string_view line;
   while (block->Next(&line)) {
     if (const size_t at = StartOffsetsAt(line); at != std::string_view::npos) {
@@ -117,7 +119,10 @@ absl::Status ParseLoad(std::string_view head, Block* block, LoadCommand* load) {
       loaded.start_offsets = std::move(starts->values);
       starts.reset();
     }
-    load->series.push_back(std::move(loaded));
+    // Of series with the same labels the last one counts.
+    const auto [slot, is_new] = slots.emplace(loaded.series.labels, load->series.size());
+    if (is_new) load->series.emplace_back();
+    load->series[slot->second] = std::move(loaded);
   }
   if (starts.has_value()) return base::InvalidArgument("@st line has no following sample line");
   return absl::OkStatus();
