@@ -65,6 +65,10 @@ class Printer {
     }
   }
 
+  void PrintHead(const Aggregation& aggregation);
+  void PrintOperator(const Binary& binary);
+  void PrintSuffix(const Subquery& subquery);
+
  private:
   template <typename... Pieces>
   void Add(const Pieces&... pieces) {
@@ -162,6 +166,10 @@ void Printer::Print(const MatrixSelector& matrix) {
 
 void Printer::Print(const Subquery& subquery) {
   Print(*subquery.expr);
+  PrintSuffix(subquery);
+}
+
+void Printer::PrintSuffix(const Subquery& subquery) {
   Add("[");
   PrintLength(subquery.range);
   Add(":");
@@ -171,13 +179,16 @@ void Printer::Print(const Subquery& subquery) {
   PrintOffset(subquery.offset);
 }
 
-void Printer::Print(const Aggregation& aggregation) {
+void Printer::PrintHead(const Aggregation& aggregation) {
   Add(AggregateOpName(aggregation.op));
-  if (aggregation.without || !aggregation.grouping.empty()) {
-    Add(aggregation.without ? " without " : " by ");
-    AppendLabelNames(out_, aggregation.grouping);
-    Add(" ");
-  }
+  if (!aggregation.without && aggregation.grouping.empty()) return;
+  Add(aggregation.without ? " without " : " by ");
+  AppendLabelNames(out_, aggregation.grouping);
+  Add(" ");
+}
+
+void Printer::Print(const Aggregation& aggregation) {
+  PrintHead(aggregation);
   Add("(");
   if (aggregation.parameter != nullptr) {
     Print(*aggregation.parameter);
@@ -220,12 +231,17 @@ void Printer::PrintMatching(const VectorMatching& matching) {
   if (matching.fill_right.has_value()) PrintFill("fill_right", *matching.fill_right);
 }
 
-void Printer::Print(const Binary& binary) {
-  Print(*binary.left);
-  Add(" ", BinaryOpName(binary.op), binary.return_bool ? " bool" : "");
+void Printer::PrintOperator(const Binary& binary) {
+  Add(BinaryOpName(binary.op), binary.return_bool ? " bool" : "");
   const bool both_vectors =
       binary.left->type == ExprType::kVector && binary.right->type == ExprType::kVector;
   if (both_vectors) PrintMatching(binary.matching);
+}
+
+void Printer::Print(const Binary& binary) {
+  Print(*binary.left);
+  Add(" ");
+  PrintOperator(binary);
   Add(" ");
   Print(*binary.right);
 }
@@ -289,6 +305,16 @@ void Printer::Print(const DurationExpr& duration) {
 }  // namespace
 
 void AppendText(std::string* out, const Expr& expr) { Printer(out).Print(expr); }
+
+void AppendAggregationHead(std::string* out, const Aggregation& aggregation) {
+  Printer(out).PrintHead(aggregation);
+}
+
+void AppendOperator(std::string* out, const Binary& binary) { Printer(out).PrintOperator(binary); }
+
+void AppendSubquerySuffix(std::string* out, const Subquery& subquery) {
+  Printer(out).PrintSuffix(subquery);
+}
 
 std::string ToString(const Expr& expr) {
   std::string out;

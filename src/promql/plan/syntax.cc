@@ -56,6 +56,11 @@ absl::StatusOr<std::string> CanonicalText(std::string_view text, const EngineOpt
   return ToString(*root);
 }
 
+absl::StatusOr<std::string> PrettyText(std::string_view text, const EngineOptions& options) {
+  NX_ASSIGN_OR_RETURN(const ExprPtr root, ParseExpression(text, ParseOptionsOf(options)));
+  return ToPrettyString(*root);
+}
+
 absl::StatusOr<std::optional<std::string>> PinnedText(std::string_view text, int64_t time_ms,
                                                       const EngineOptions& options) {
   NX_ASSIGN_OR_RETURN(const ExprPtr root, ParseExpression(text, ParseOptionsOf(options)));
