@@ -49,16 +49,13 @@ void Report(benchmark::State& state, uint64_t num_bytes) {
   state.counters["B/sample"] = static_cast<double>(num_bytes) / static_cast<double>(kNumSamples);
 }
 
-uint64_t LogAll(const std::vector<std::vector<model::FloatSample>>& batches,
-                const std::string& directory, int64_t compression) {
-  auto writer = WalWriter::Open(Options(directory, compression), &base::PosixFs()).value();
+void LogAll(const std::vector<std::vector<model::FloatSample>>& batches, WalWriter* writer) {
   std::string record;
   for (const auto& batch : batches) {
     record.clear();
     EncodeSamples(batch, &record);
     NX_CHECK(writer->Log(record).ok());
   }
-  return writer->position().offset;
 }
 
 size_t ReadAll(const std::string& directory, double* sum) {
@@ -76,24 +73,23 @@ size_t ReadAll(const std::string& directory, double* sum) {
 
 void LogSamples(benchmark::State& state) {
   const auto batches = MakeBatches();
-  uint64_t num_bytes = 0;
-  for (auto _ : state) {
-    state.PauseTiming();
-    std::filesystem::remove_all(Directory());
-    state.ResumeTiming();
-    num_bytes = LogAll(batches, Directory(), state.range(0));
-  }
-  double sum = 0;
-  NX_CHECK_EQ(ReadAll(Directory(), &sum), kNumSamples);
   std::filesystem::remove_all(Directory());
-  Report(state, num_bytes);
+  auto writer = WalWriter::Open(Options(Directory(), state.range(0)), &base::PosixFs()).value();
+  for (auto _ : state) LogAll(batches, writer.get());
+  const uint64_t num_bytes = writer->position().offset;
+  double sum = 0;
+  NX_CHECK_EQ(ReadAll(Directory(), &sum), kNumSamples * state.iterations());
+  std::filesystem::remove_all(Directory());
+  Report(state, num_bytes / state.iterations());
 }
-BENCHMARK(LogSamples)->ArgName("compression")->Arg(0)->Arg(1)->Arg(2)->UseRealTime();
+// So many that the segment is not completed, which would measure the disk.
+BENCHMARK(LogSamples)->ArgName("compression")->Arg(0)->Arg(1)->Arg(2)->Iterations(100);
 
 void ReplaySamples(benchmark::State& state) {
   const auto batches = MakeBatches();
   std::filesystem::remove_all(Directory());
-  const uint64_t num_bytes = LogAll(batches, Directory(), state.range(0));
+  auto writer = WalWriter::Open(Options(Directory(), state.range(0)), &base::PosixFs()).value();
+  LogAll(batches, writer.get());
   double want = 0;
   for (const auto& batch : batches) want += batch.back().value;
   for (auto _ : state) {
@@ -102,7 +98,7 @@ void ReplaySamples(benchmark::State& state) {
     NX_CHECK_EQ(sum, want);
   }
   std::filesystem::remove_all(Directory());
-  Report(state, num_bytes);
+  Report(state, writer->position().offset);
 }
 BENCHMARK(ReplaySamples)->ArgName("compression")->Arg(0)->Arg(1)->Arg(2);
 

@@ -52,7 +52,7 @@ class BitWriter {
   }
 
  private:
-  std::string* const out_;
+  std::string* out_;
   uint64_t pending_ = 0;  // Left-aligned; the rest is zero.
   int num_pending_ = 0;   // 0..63.
 };
@@ -74,7 +74,7 @@ class BitReader {
       return;
     }
     // Slow path: the last 8 bytes, and zeroes after them.
-    while (num_valid_ <= 56) {
+    while (num_valid_ < 56) {
       if (cursor_ != end_) {
         window_ |= static_cast<uint64_t>(static_cast<uint8_t>(*cursor_++)) << (56 - num_valid_);
       } else {
@@ -189,12 +189,12 @@ inline constexpr auto kOnesOfBits = [] {
 }();
 
 inline void WriteVarbitSigned(BitWriter* writer, int64_t value) {
-  const auto bits = static_cast<uint64_t>(value);
-  if (value == 0) return writer->Write(0, 1);
-  // The range of n bits is -(2^(n-1)-1) to 2^(n-1).
-  const uint64_t magnitude = value > 0 ? bits - 1 : 0 - bits;
-  const int num_bits = std::min(65 - std::countl_zero(magnitude), 64);
-  WriteVarbit(writer, kOnesOfBits[static_cast<size_t>(num_bits)], bits);
+  size_t ones = 0;
+  if (value != 0) {
+    ones = 1;
+    while (ones < kMaxVarbitOnes && !FitsWidth(value, kVarbitWidths[ones])) ++ones;
+  }
+  WriteVarbit(writer, ones, static_cast<uint64_t>(value));
 }
 
 inline void WriteVarbitUnsigned(BitWriter* writer, uint64_t value) {

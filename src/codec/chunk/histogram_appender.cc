@@ -44,16 +44,19 @@ void WriteFirstBuckets(BitWriter* writer, std::span<const int64_t> buckets) {
   }
 }
 
-void WriteNextBuckets(BitWriter* writer, std::span<const int64_t> buckets,
+// The writer goes in and out by copy, which keeps it in registers.
+void WriteNextBuckets(BitWriter* writer_in_out, std::span<const int64_t> buckets,
                       std::span<const int64_t> last, std::span<uint64_t> deltas) {
+  BitWriter writer = *writer_in_out;
   uint64_t before = 0;
   for (size_t i = 0; i < buckets.size(); ++i) {
     const uint64_t delta = Difference(buckets[i], last[i]);
     const uint64_t change = delta - deltas[i];
-    WriteVarbitSigned(writer, static_cast<int64_t>(change - before));
+    WriteVarbitSigned(&writer, static_cast<int64_t>(change - before));
     before = change;
     deltas[i] = delta;
   }
+  *writer_in_out = writer;
 }
 
 }  // namespace
