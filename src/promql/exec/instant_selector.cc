@@ -124,6 +124,10 @@ absl::Status InstantSelector::ReadLatest(size_t index, Column* out, bool* done) 
   } else {
     newest_.stale = model::IsStaleNan(latest_.histogram.sum);
     if (!newest_.stale) {
+      if (selector_.hints.detail == model::HistogramDetail::kCountAndSum) {
+        latest_.histogram.layout = LayoutWithoutBuckets(latest_.histogram.layout);
+        latest_.histogram.buckets.clear();
+      }
       newest_.histogram =
           std::make_shared<const model::FloatHistogram>(std::move(latest_.histogram));
       latest_.histogram = model::FloatHistogram();

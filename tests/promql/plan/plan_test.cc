@@ -166,5 +166,26 @@ TEST(SyntaxTest, APinnedQueryLooksAtOneTime) {
   EXPECT_FALSE(CanonicalText("sum(", options).ok());
 }
 
+TEST(SyntaxTest, ALongQueryIsSplitAndIndented) {
+  const EngineOptions options;
+  EXPECT_EQ(PrettyText("sum(a)by(b)/c", options).value(), "sum by (b) (a) / c");
+  EXPECT_EQ(PrettyText("sum by (job) (rate(http_requests_total{code=~\"5..\"}[5m])) / on (job) "
+                       "group_left () (sum by (job) (rate(http_requests_total[5m])))",
+                       options)
+                .value(),
+            "  sum by (job) (rate(http_requests_total{code=~\"5..\"}[5m]))\n"
+            "/ on (job) group_left ()\n"
+            "  (sum by (job) (rate(http_requests_total[5m])))");
+  EXPECT_EQ(PrettyText("histogram_quantile(0.99, sum by (le, handler) "
+                       "(rate(prometheus_http_request_duration_seconds_bucket{job=\"x\"}[5m])))",
+                       options)
+                .value(),
+            "histogram_quantile(\n"
+            "  0.99,\n"
+            "  sum by (le, handler) "
+            "(rate(prometheus_http_request_duration_seconds_bucket{job=\"x\"}[5m]))\n"
+            ")");
+}
+
 }  // namespace
 }  // namespace narthex::promql
