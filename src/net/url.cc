@@ -60,6 +60,10 @@ absl::StatusOr<Url> Url::Parse(std::string_view text) {
     url.host = authority.substr(0, authority.find(':'));
     port = authority.substr(url.host.size());
   }
+  if (const size_t bad = url.host.find_first_of("[]<>\"\\"); bad != std::string::npos) {
+    return base::InvalidArgument("invalid character \"", url.host.substr(bad, 1),
+                                 "\" in host name");
+  }
   if (url.host.empty()) return base::InvalidArgument("http: no Host in request URL");
   if (port.starts_with(':')) port.remove_prefix(1);
   if (!port.empty()) NX_RETURN_IF_ERROR(SetPort(port, &url));

@@ -19,6 +19,8 @@ constexpr std::string_view kSeeds[] = {
     "https://[::1]:443",
     "HTTP://h",
     "http://[::1",
+    "http://[[a]/",
+    "http://a]b",
     "http://h:99999/",
     "http://@h",
     "http://a:b@c:d@h/",
