@@ -5,6 +5,7 @@
 
 #include <curl/curl.h>
 #include <pthread.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <array>
@@ -386,6 +387,11 @@ std::string Reason(CURLcode code, const Transfer& transfer) {
       return base::StrCat("stopped after ", kMaxRedirects, " redirects");
     case CURLE_BAD_CONTENT_ENCODING:
       return "gzip: invalid header";
+    case CURLE_SSL_CONNECT_ERROR:
+      if (std::string_view(transfer.error_text).find("wrong version") != std::string_view::npos) {
+        return "http: server gave HTTP response to HTTPS client";
+      }
+      return base::StrCat("tls: ", transfer.error_text);
     case CURLE_PEER_FAILED_VERIFICATION:
       return CertificateReason(transfer);
     default:
@@ -538,6 +544,11 @@ void CurlClient::Stop() {
 }
 
 void CurlClient::Run() noexcept {
+  // curl leaves it to us that writing to an ended connection does not end the process.
+  sigset_t pipe_signal;
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe_signal, nullptr);
   std::vector<TransferPtr> pending;
   while (TakePending(&pending)) {
     for (TransferPtr& transfer : pending) Begin(std::move(transfer));

@@ -25,6 +25,7 @@ class RawConnection {
   RawConnection(RawConnection&& other) noexcept;
 
   bool connected() const { return socket_ >= 0; }
+  int socket() const { return socket_; }
   // False if the other side closed.
   bool Send(std::string_view bytes);
   // The next answer (1xx answers too). `is_head`: without a body.
