@@ -34,7 +34,7 @@ bool ResponseQueue::client_gone() const {
 void ResponseQueue::OnClientGone(std::function<void()> on_gone) {
   {
     base::MutexLock lock(&mutex_);
-    if (is_detached_) return;
+    if (is_made_) return;
     if (!is_gone_) {
       on_gone_ = std::move(on_gone);
       return;
@@ -79,9 +79,15 @@ void ResponseQueue::Break() {
   MarkClientGone();
 }
 
+void ResponseQueue::ForgetClientGone() {
+  base::MutexLock lock(&mutex_);
+  is_made_ = true;
+  on_gone_ = nullptr;
+}
+
 void ResponseQueue::Detach() {
   base::MutexLock lock(&mutex_);
-  is_detached_ = true;
+  is_made_ = true;
   wake_ = nullptr;
   on_gone_ = nullptr;
 }

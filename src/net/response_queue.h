@@ -32,6 +32,9 @@ class ResponseQueue {
   bool client_gone() const;
   // As ResponseWriter::OnClientGone().
   void OnClientGone(std::function<void()> on_gone);
+  // The answer is made: whether the client goes away concerns its maker no more. To be called before
+  // the last Push(), since the client may leave as soon as it has that.
+  void ForgetClientGone();
 
   // The connection's side. kBytes: `*bytes` is to be sent. kEnd: all is sent, `*end` is set.
   Next Pop(std::string* bytes, AnswerEnd* end);
@@ -39,7 +42,7 @@ class ResponseQueue {
   void MarkClientGone();
   // Nothing can be sent any more.
   void Break();
-  // The answer is complete: the client's going away concerns nobody any more.
+  // All is sent; the connection goes on without this queue.
   void Detach();
 
  private:
@@ -53,7 +56,7 @@ class ResponseQueue {
   bool has_ended_ NX_GUARDED_BY(mutex_) = false;
   bool is_gone_ NX_GUARDED_BY(mutex_) = false;
   bool is_broken_ NX_GUARDED_BY(mutex_) = false;
-  bool is_detached_ NX_GUARDED_BY(mutex_) = false;
+  bool is_made_ NX_GUARDED_BY(mutex_) = false;
   AnswerEnd end_ NX_GUARDED_BY(mutex_) = AnswerEnd::kKeepAlive;
 };
 

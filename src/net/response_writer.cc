@@ -92,6 +92,7 @@ void QueuedResponseWriter::Send(int status, HeaderList headers, std::string body
     headers.emplace_back("Content-Length", base::StrCat(body.size()));
   }
   const bool sends_body = MayHaveBody(status) && !traits_.is_head;
+  queue_->ForgetClientGone();
   queue_->Push(Head(headers));
   if (sends_body) queue_->Push(std::move(body));
   has_finished_ = true;
@@ -144,6 +145,7 @@ void QueuedResponseWriter::Finish() {
   NX_DCHECK(status_ != 0);
   if (has_finished_) return;
   has_finished_ = true;
+  queue_->ForgetClientGone();
   if (has_body_) {
     if (compressor_ != nullptr) {
       std::string compressed;
