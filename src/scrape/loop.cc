@@ -74,6 +74,8 @@ codec::ReaderOptions ReaderOptionsOf(const PoolOptions& options, const Target& t
   reader.native_histograms = target.Flag(kNativeHistogramsLabel, options.scrape_native_histograms);
   reader.classic_with_native =
       target.Flag(kClassicHistogramsLabel, options.always_scrape_classic_histograms);
+  reader.convert_classic_to_custom_buckets =
+      target.Flag(kConvertHistogramsLabel, options.convert_classic_histograms_to_nhcb);
   return reader;
 }
 

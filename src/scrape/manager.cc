@@ -123,6 +123,7 @@ void Manager::Impl::RetireMissingPools(const Configs& configs) {
       discovered.erase(pool->first);
       pool = pools.erase(pool);
     }
+    std::erase_if(retired_pools, [](const auto& pool) { return pool->has_ended(); });
     retired_pools.insert(retired_pools.end(), gone.begin(), gone.end());
   }
   for (const std::shared_ptr<Pool>& pool : gone) pool->Retire();

@@ -1,5 +1,6 @@
 #include "scrape/pool.h"
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 #include <unordered_set>
@@ -70,6 +71,7 @@ Pool::Found Pool::FindTargets(const std::vector<TargetGroupPtr>& groups,
 
 void Pool::Sync(const std::vector<TargetGroupPtr>& groups) {
   base::MutexLock sync_lock(&sync_mutex_);
+  if (is_retired_) return;
   const base::Clock& clock = *shared_->services.clock;
   const int64_t start_ns = clock.MonotonicNs();
   const std::shared_ptr<const PoolConfig> current = config();
@@ -156,7 +158,11 @@ void Pool::Reconfigure(std::shared_ptr<const PoolConfig> config) {
 void Pool::Retire() {
   base::MutexLock sync_lock(&sync_mutex_);
   base::MutexLock lock(&mutex_);
-  for (const auto& [hash, loop] : loops_) loop->Retire();
+  is_retired_ = true;
+  for (const auto& [hash, loop] : loops_) {
+    loop->Retire();
+    retired_[hash] = loop;
+  }
   loops_.clear();
   const std::vector<std::string> job = {config_->options.job_name};
   const ScrapeMetrics& metrics = *shared_->metrics;
@@ -175,6 +181,12 @@ void Pool::Halt() {
   for (const auto& [hash, retired] : retired_) {
     if (const auto loop = retired.lock()) loop->Halt();
   }
+}
+
+bool Pool::has_ended() const {
+  base::MutexLock lock(&mutex_);
+  return loops_.empty() && std::all_of(retired_.begin(), retired_.end(),
+                                       [](const auto& item) { return item.second.expired(); });
 }
 
 std::shared_ptr<const PoolConfig> Pool::config() const {

@@ -26,8 +26,10 @@ class Pool {
   void Reconfigure(std::shared_ptr<const PoolConfig> config);
   // Makes the targets of `groups` those that are scraped.
   void Sync(const std::vector<TargetGroupPtr>& groups);
-  // All targets are gone.
+  // All targets are gone, for good: later Sync()s do nothing.
   void Retire();
+  // All loops there ever were have ended.
+  bool has_ended() const;
   void Halt();
 
   std::shared_ptr<const PoolConfig> config() const;
@@ -56,6 +58,7 @@ class Pool {
   MetadataPool* const metadata_pool_;
 
   base::Mutex sync_mutex_;  // Held during a whole Sync(); before mutex_.
+  bool is_retired_ NX_GUARDED_BY(sync_mutex_) = false;
   mutable base::Mutex mutex_;
   std::shared_ptr<const PoolConfig> config_ NX_GUARDED_BY(mutex_);
   std::map<uint64_t, std::shared_ptr<Loop>> loops_ NX_GUARDED_BY(mutex_);  // By target hash.

@@ -58,10 +58,6 @@ int32_t SchemaOfMinFactor(double factor) {
 absl::StatusOr<std::shared_ptr<const PoolConfig>> CompilePoolOptions(
     PoolOptions options, std::shared_ptr<FailureLog> failure_log) {
   NX_RETURN_IF_ERROR(ValidatePoolOptions(options));
-  if (options.convert_classic_histograms_to_nhcb) {
-    return base::InvalidArgument("scrape config with job name \"", options.job_name,
-                                 "\": convert_classic_histograms_to_nhcb is not supported");
-  }
   auto config = std::make_shared<PoolConfig>();
   NX_ASSIGN_OR_RETURN(config->target_rules,
                       model::CreateRelabelRules(options.relabel_configs, options.name_validation));

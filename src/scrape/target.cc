@@ -76,9 +76,6 @@ absl::Status CheckFlags(const model::LabelsBuilder& labels) {
     return InvalidArgument("error parsing ", description, ": strconv.ParseBool: parsing ",
                            Quoted(value), ": invalid syntax");
   }
-  if (ParseBool(labels.Get(kConvertHistogramsLabel)).value_or(false)) {
-    return InvalidArgument(kConvertHistogramsLabel, " is not supported");
-  }
   return absl::OkStatus();
 }
 

@@ -181,11 +181,6 @@ TEST_F(ManagerTest, BadOptionsChangeNothing) {
   PoolOptions bad = options_;
   bad.relabel_configs = {{.action = "nonsense"}};
   EXPECT_EQ(Apply({bad}).code(), absl::StatusCode::kInvalidArgument);
-  bad = options_;
-  bad.convert_classic_histograms_to_nhcb = true;
-  EXPECT_EQ(
-      Apply({bad}).message(),
-      "scrape config with job name \"j\": convert_classic_histograms_to_nhcb is not supported");
   EXPECT_EQ(Apply({options_, options_}).message(),
             "found multiple scrape configs with job name \"j\"");
   Scrape("a 1\n");

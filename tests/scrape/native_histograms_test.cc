@@ -100,6 +100,21 @@ TEST_F(NativeHistogramsTest, ComeWithTheirClassicPartsWhenAskedFor) {
             "h h4\nh_bucket{le=\"+Inf\"} 4\nh_bucket{le=\"1.0\"} 4\nh_count 4\nh_sum 2.5\n");
 }
 
+TEST_F(NativeHistogramsTest, AreMadeFromClassicOnesWhenAskedFor) {
+  options_.convert_classic_histograms_to_nhcb = true;
+  ASSERT_TRUE(Apply().ok());
+  const std::string body =
+      "# TYPE c histogram\nc_bucket{le=\"1\"} 2\nc_bucket{le=\"+Inf\"} 3\nc_sum 4\nc_count 3\n";
+  Scrape(body);
+  EXPECT_EQ(Stored(), "c h3\n");
+  EXPECT_EQ(Newest().layout->schema, model::kCustomBucketsSchema);
+  EXPECT_EQ(Newest().layout->custom_bounds, (std::vector<double>{1}));
+  options_.static_groups[0].labels["__convert_classic_histograms_to_nhcb__"] = "false";
+  ASSERT_TRUE(Apply().ok());
+  Scrape(body);
+  EXPECT_EQ(ReportOf("scrape_samples_scraped"), "1 4");
+}
+
 TEST_F(NativeHistogramsTest, ATargetsLabelOverrulesTheOption) {
   options_.static_groups[0].labels["__scrape_native_histograms__"] = "false";
   ASSERT_TRUE(Apply().ok());

@@ -105,8 +105,6 @@ TEST_F(TargetTest, BadTargetsAreErrors) {
   EXPECT_EQ(ErrorOf({{"__address__", "h"}, {"__scrape_native_histograms__", "yes"}}),
             "error parsing scrape native histograms: strconv.ParseBool: parsing \"yes\": invalid "
             "syntax");
-  EXPECT_EQ(ErrorOf({{"__address__", "h"}, {"__convert_classic_histograms_to_nhcb__", "1"}}),
-            "__convert_classic_histograms_to_nhcb__ is not supported");
   EXPECT_EQ(ErrorOf({{"__address__", "h"}, {"a", "\xff"}}),
             R"(invalid label value for "a": "\xff")");
 }

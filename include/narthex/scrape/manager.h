@@ -42,7 +42,7 @@ struct ManagerServices {
 
 struct ManagerOptions {
   std::string user_agent = "Prometheus/3.14.0";
-  std::string host_name;  // With the external labels it spreads several servers' scrapes.
+  std::string host_name = {};  // With the external labels it spreads several servers' scrapes.
   // Updates of discovered targets are taken over at most this often.
   int64_t discovery_reload_interval_ms = 5'000;
   bool append_metadata = false;  // Hands metadata to the appender (feature metadata-wal-records).
