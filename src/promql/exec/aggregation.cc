@@ -88,7 +88,7 @@ QuantileOperator::QuantileOperator(QueryContext* context, OperatorPtr input, Ope
       notes_(context, aggregation->op, static_cast<uint32_t>(aggregation->expr->position.begin)) {}
 
 QuantileOperator::~QuantileOperator() {
-  context().budget.Return(held_samples_, held_samples_ * sizeof(double));
+  context().budget.Return(held_samples_, held_samples_ * sizeof(double) + held_bytes_);
 }
 
 // The extremes of the parameter are what a user is told about, once.
@@ -117,6 +117,8 @@ absl::Status QuantileOperator::Prepare() {
 absl::Status QuantileOperator::Consume() {
   consumed_ = true;
   const size_t num_steps = grid().count;
+  held_bytes_ = series().size() * num_steps * sizeof(values_[0]);
+  NX_RETURN_IF_ERROR(context().budget.Take(0, held_bytes_));
   values_.resize(series().size() * num_steps);
   Column column;
   for (size_t i = 0; i < group_of_.size(); ++i) {

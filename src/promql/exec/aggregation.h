@@ -62,7 +62,7 @@ class QuantileOperator final : public Operator {
   std::vector<uint32_t> group_of_;
   std::vector<std::vector<double>> values_;  // Group-major, a list per step.
   bool consumed_ = false;
-  uint64_t held_samples_ = 0;
+  uint64_t held_samples_ = 0, held_bytes_ = 0;
 };
 
 }  // namespace narthex::promql

@@ -70,7 +70,9 @@ absl::StatusOr<std::unique_ptr<RangeSource>> OperatorBuilder::BuildRange(const E
   }
   const auto* subquery = TryAs<Subquery>(inner);
   if (subquery == nullptr) return base::Internal("a range vector that is none");
-  NX_ASSIGN_OR_RETURN(OperatorPtr input, Build(*subquery->expr, SubqueryGrid(*subquery, grid)));
+  const StepGrid inner_grid = SubqueryGrid(*subquery, grid);
+  NX_RETURN_IF_ERROR(context_->CheckGrid(inner_grid.count));
+  NX_ASSIGN_OR_RETURN(OperatorPtr input, Build(*subquery->expr, inner_grid));
   return std::make_unique<SubquerySource>(context_, *subquery, std::move(input));
 }
 

@@ -62,6 +62,12 @@ absl::Status QueryContext::Tick(size_t num_items) {
   return CheckRunning(*cancellation);
 }
 
+absl::Status QueryContext::CheckGrid(size_t num_steps) {
+  constexpr uint64_t kBytesPerStep = 32;  // A few columns in flight.
+  return budget.Visit(0,
+                      num_steps > options.max_bytes ? UINT64_MAX / 2 : num_steps * kBytesPerStep);
+}
+
 absl::Status CheckRunning(const base::Cancellation& cancellation) {
   const absl::Status status = cancellation.Check();
   switch (status.code()) {

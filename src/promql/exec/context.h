@@ -52,6 +52,9 @@ struct QueryContext {
   // only. Call it for every item of a loop, or for a batch of `num_items` at once.
   absl::Status Tick(size_t num_items = 1);
 
+  // kResourceExhausted if a column of so many steps is more than the query may take.
+  absl::Status CheckGrid(size_t num_steps);
+
   // __name__, __type__ and __unit__.
   bool IsMetadata(model::Symbol name) const {
     return name == name_symbol || name == type_symbol || name == unit_symbol;

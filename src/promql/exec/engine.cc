@@ -118,6 +118,7 @@ void QueryRun::SortSeries() {
 
 absl::Status QueryRun::RunSteps() {
   OperatorBuilder builder(&context_);
+  NX_RETURN_IF_ERROR(context_.CheckGrid(grid_.count));
   NX_ASSIGN_OR_RETURN(OperatorPtr op, builder.Build(root_, grid_));
   if (context_.options.delayed_name_removal) {
     op = std::make_unique<NameRemoval>(&context_, std::move(op));
@@ -178,6 +179,7 @@ absl::Status QueryRun::RunRaw(const MatrixSelector& matrix) {
 absl::Status QueryRun::RunSubquery(const Subquery& subquery) {
   OperatorBuilder builder(&context_);
   const StepGrid inner = SubqueryGrid(subquery, grid_);
+  NX_RETURN_IF_ERROR(context_.CheckGrid(inner.count));
   NX_ASSIGN_OR_RETURN(OperatorPtr op, builder.Build(*subquery.expr, inner));
   if (context_.options.delayed_name_removal) {
     op = std::make_unique<NameRemoval>(&context_, std::move(op));

@@ -39,19 +39,19 @@ model::LayoutPtr LayoutWithoutBuckets(const model::LayoutPtr& layout) {
   return kCustom;
 }
 
-HistogramPtr HistogramOfRow(const ColumnBatch& batch, size_t row) {
-  auto histogram = std::make_shared<model::FloatHistogram>();
-  histogram->hint = batch.hints[row];
-  histogram->count = batch.counts[row];
-  histogram->zero_count = batch.zero_counts[row];
-  histogram->sum = batch.sums[row];
+model::FloatHistogram HistogramOfRow(const ColumnBatch& batch, size_t row) {
+  model::FloatHistogram histogram;
+  histogram.hint = batch.hints[row];
+  histogram.count = batch.counts[row];
+  histogram.zero_count = batch.zero_counts[row];
+  histogram.sum = batch.sums[row];
   const size_t num_buckets = batch.layout == nullptr ? 0 : batch.layout->num_buckets();
   if (batch.layout == nullptr || (batch.buckets.empty() && num_buckets != 0)) {
-    histogram->layout = LayoutWithoutBuckets(batch.layout);
+    histogram.layout = LayoutWithoutBuckets(batch.layout);
   } else {
-    histogram->layout = batch.layout;
+    histogram.layout = batch.layout;
     const auto buckets = batch.buckets.subspan(row * num_buckets, num_buckets);
-    histogram->buckets.assign(buckets.begin(), buckets.end());
+    histogram.buckets.assign(buckets.begin(), buckets.end());
   }
   return histogram;
 }
@@ -93,6 +93,7 @@ absl::Status InstantSelector::Read(size_t index, Column* out) {
         AbsorbFloats(batch, &step, out);
       } else {
         Absorb(batch, &step, out);
+        if (batch.kind == SampleKind::kHistogram) newest_.last_count = batch.counts.back();
       }
     }
     NX_RETURN_IF_ERROR(cursor_->status());
@@ -167,9 +168,26 @@ void InstantSelector::Take(const ColumnBatch& batch, size_t row) {
     newest_.stale = model::IsStaleNan(newest_.value);
     newest_.histogram = nullptr;
   } else {
-    newest_.stale = model::IsStaleNan(batch.sums[row]);
-    newest_.histogram = newest_.stale ? nullptr : HistogramOfRow(batch, row);
+    TakeHistogram(batch, row);
   }
+}
+
+void InstantSelector::TakeHistogram(const ColumnBatch& batch, size_t row) {
+  newest_.stale = model::IsStaleNan(batch.sums[row]);
+  newest_.histogram = nullptr;
+  if (newest_.stale) return;
+  model::FloatHistogram histogram = HistogramOfRow(batch, row);
+  // Where only counts and sums are wanted, a histogram says whether it is a counter reset, as far
+  // as its count tells.
+  if (selector_.hints.detail == model::HistogramDetail::kCountAndSum &&
+      histogram.hint == model::CounterResetHint::kUnknown) {
+    const double before = row != 0 ? batch.counts[row - 1] : newest_.last_count;
+    if (before >= 0) {
+      histogram.hint = histogram.count < before ? model::CounterResetHint::kReset
+                                                : model::CounterResetHint::kNotReset;
+    }
+  }
+  newest_.histogram = std::make_shared<const model::FloatHistogram>(std::move(histogram));
 }
 
 // Fast path: as Absorb(), for floats only, with the step's time carried along instead of divided

@@ -33,7 +33,7 @@ void ListSeries(const model::SeriesSelection& selection, SeriesList* list);
 model::LayoutPtr LayoutWithoutBuckets(const model::LayoutPtr& layout);
 
 // Copies row `row` of a histogram batch.
-HistogramPtr HistogramOfRow(const model::ColumnBatch& batch, size_t row);
+model::FloatHistogram HistogramOfRow(const model::ColumnBatch& batch, size_t row);
 
 class InstantSelector final : public Operator {
  public:
@@ -56,11 +56,13 @@ class InstantSelector final : public Operator {
     int64_t time_ms = 0;
     double value = 0;
     HistogramPtr histogram;
+    double last_count = -1;  // Of the last histogram of the batches before; -1: there was none.
   };
   absl::Status ReadLatest(size_t index, Column* out, bool* done);
   void Absorb(const model::ColumnBatch& batch, size_t* step, Column* out);
   void AbsorbFloats(const model::ColumnBatch& batch, size_t* step, Column* out);
   void Take(const model::ColumnBatch& batch, size_t row);
+  void TakeHistogram(const model::ColumnBatch& batch, size_t row);
   void Emit(size_t begin, size_t end, Column* out);
   // First step at or after `step` whose data time is >= `time_ms`.
   size_t StepAtOrAfter(size_t step, int64_t time_ms) const;

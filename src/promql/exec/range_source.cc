@@ -22,12 +22,13 @@ RangeMode ModeOf(RangeExtension extension) {
 }  // namespace
 
 RangeSource::RangeSource(QueryContext* context, DataTime data_time, int64_t range_ms,
-                         RangeMode mode, Reads reads)
+                         RangeMode mode, Reads reads, SampleBuffer::Hints hints)
     : context_(context),
       data_time_(data_time),
       range_ms_(range_ms),
       mode_(mode),
-      reads_storage_(reads == Reads::kStorage) {}
+      reads_storage_(reads == Reads::kStorage),
+      buffer_(hints) {}
 
 absl::Status RangeSource::MoveTo(int64_t time_ms, Window* window) {
   const int64_t end_ms = data_time_.At(time_ms);
@@ -44,7 +45,10 @@ absl::Status RangeSource::MoveTo(int64_t time_ms, Window* window) {
 SelectorSource::SelectorSource(QueryContext* context, const StepGrid& grid,
                                const VectorSelector* selector, int64_t range_ms)
     : RangeSource(context, DataTimeOf(selector->at, selector->offset), range_ms,
-                  ModeOf(selector->extension), Reads::kStorage),
+                  ModeOf(selector->extension), Reads::kStorage,
+                  selector->hints.detail == model::HistogramDetail::kCountAndSum
+                      ? SampleBuffer::Hints::kExplicit
+                      : SampleBuffer::Hints::kAsStored),
       selector_(*selector) {
   times_.min_time_ms = data_time_.At(grid.start_ms) - range_ms_ - reach_before_ms() + 1;
   times_.max_time_ms = data_time_.At(grid.end_ms()) + reach_after_ms();
@@ -96,7 +100,7 @@ StepGrid SubqueryGrid(const Subquery& subquery, const StepGrid& grid) {
 
 SubquerySource::SubquerySource(QueryContext* context, const Subquery& subquery, OperatorPtr input)
     : RangeSource(context, DataTimeOf(subquery.at, subquery.offset), subquery.range.ms,
-                  RangeMode::kPlain, Reads::kOperator),
+                  RangeMode::kPlain, Reads::kOperator, SampleBuffer::Hints::kAsStored),
       input_(std::move(input)) {}
 
 absl::Status SubquerySource::Prepare() {

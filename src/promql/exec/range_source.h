@@ -38,7 +38,7 @@ class RangeSource {
  protected:
   enum class Reads : uint8_t { kStorage, kOperator };
   RangeSource(QueryContext* context, DataTime data_time, int64_t range_ms, RangeMode mode,
-              Reads reads);
+              Reads reads, SampleBuffer::Hints hints);
   // Appends to buffer_ until it reaches `time_ms` or there is nothing more.
   virtual absl::Status Load(int64_t time_ms) = 0;
 

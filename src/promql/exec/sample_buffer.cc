@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "narthex/model/histogram_math.h"
 #include "narthex/model/stale.h"
 #include "promql/exec/instant_selector.h"
 
 namespace narthex::promql {
 
 using model::ColumnBatch;
+using model::CounterResetHint;
 using model::HistogramView;
 
 namespace {
@@ -104,6 +106,11 @@ void SampleBuffer::AppendHistograms(const ColumnBatch& batch) {
     view.zero_count = batch.zero_counts[row];
     view.sum = batch.sums[row];
     view.buckets = std::span<const double>(block->buckets).subspan(row * width, width);
+    if (hints_ == Hints::kExplicit && view.hint == CounterResetHint::kUnknown &&
+        !histograms_.empty()) {
+      view.hint = model::DetectReset(view, histograms_.back()) ? CounterResetHint::kReset
+                                                               : CounterResetHint::kNotReset;
+    }
     histogram_times_ms_.push_back(batch.times_ms[row]);
     histograms_.push_back(view);
     sizes_.push_back(size);
@@ -124,9 +131,8 @@ void SampleBuffer::AppendPoints(const Column& column, const StepGrid& grid) {
     block->owner = column.histogram(step);
     block->num_views = 1;
     HistogramView view(*block->owner);
-    if (view.hint == model::CounterResetHint::kReset ||
-        view.hint == model::CounterResetHint::kNotReset) {
-      view.hint = model::CounterResetHint::kUnknown;
+    if (view.hint == CounterResetHint::kReset || view.hint == CounterResetHint::kNotReset) {
+      view.hint = CounterResetHint::kUnknown;
     }
     histogram_times_ms_.push_back(newest_ms_);
     histograms_.push_back(view);

@@ -16,6 +16,11 @@ namespace narthex::promql {
 
 class SampleBuffer {
  public:
+  // Whether histograms that do not say if they are a counter reset are compared with the one before
+  // them and then say it: so do those of which only counts and sums are wanted.
+  enum class Hints : uint8_t { kAsStored, kExplicit };
+  explicit SampleBuffer(Hints hints = Hints::kAsStored) : hints_(hints) {}
+
   // Forgets all samples; keeps memory.
   void Clear();
 
@@ -56,6 +61,7 @@ class SampleBuffer {
   void DropBefore(size_t num_floats, size_t num_histograms);
   Block* NewBlock();
 
+  const Hints hints_;
   std::vector<int64_t> times_ms_;
   std::vector<double> values_;
   Range floats_;  // The window within them.

@@ -28,7 +28,7 @@ SelectKOperator::SelectKOperator(QueryContext* context, OperatorPtr input, Opera
       aggregation_(*aggregation) {}
 
 SelectKOperator::~SelectKOperator() {
-  context().budget.Return(held_samples_, held_samples_ * sizeof(Point));
+  context().budget.Return(held_samples_, held_samples_ * sizeof(Point) + held_bytes_);
 }
 
 absl::Status SelectKOperator::CheckParameter(bool* nothing) const {
@@ -59,6 +59,8 @@ absl::Status SelectKOperator::Prepare() {
   Groups groups = GroupSeries(grouping, input_->series());
   num_groups_ = groups.series.size();
   group_of_ = std::move(groups.group_of);
+  held_bytes_ = num_groups_ * grid().count * sizeof(heaps_[0]);
+  NX_RETURN_IF_ERROR(context().budget.Take(0, held_bytes_));
   heaps_.resize(num_groups_ * grid().count);
   NX_RETURN_IF_ERROR(Consume());
   Arrange();

@@ -47,7 +47,7 @@ class SelectKOperator final : public Operator {
   std::vector<std::vector<Point>> heaps_;  // Step-major, one per group; the worst is on top.
   std::vector<Point> points_;              // What was selected, by result series.
   std::vector<uint32_t> point_begins_;
-  uint64_t held_samples_ = 0;
+  uint64_t held_samples_ = 0, held_bytes_ = 0;
 };
 
 // limit_ratio: keeps a series by the hash of its labels.

@@ -39,17 +39,29 @@ absl::Status VectorBinaryOperator::Prepare() {
   NX_RETURN_IF_ERROR(left_->Prepare());
   NX_RETURN_IF_ERROR(right_->Prepare());
   NX_RETURN_IF_ERROR(context().Tick(1 + left_->series().size() + right_->series().size()));
-  PlanPairs();
-  // Without a result nobody will call Read().
-  if (series().empty() && !many_side_.series().empty()) return CheckRivals();
-  return absl::OkStatus();
-}
-
-void VectorBinaryOperator::PlanPairs() {
   const std::vector<uint32_t> many = signatures_.NumberAll(many_side_.series());
   const std::vector<uint32_t> one = signatures_.NumberAll(one_side_.series());
   many_of_ = ListBySignature(many, signatures_.count());
   one_of_ = ListBySignature(one, signatures_.count());
+  if (many.empty() && !fill_many_.has_value()) return absl::OkStatus();
+  NX_RETURN_IF_ERROR(CheckRivals());
+  NX_RETURN_IF_ERROR(CheckNumPairs());
+  PlanPairs(many, one);
+  ReleaseRivals();
+  return absl::OkStatus();
+}
+
+absl::Status VectorBinaryOperator::CheckNumPairs() {
+  uint64_t num_pairs = 0;
+  for (uint32_t signature = 0; signature < signatures_.count(); ++signature) {
+    num_pairs += uint64_t{many_of_.of(signature).size() + 1} * (one_of_.of(signature).size() + 1);
+  }
+  // A pair, its place and the labels of its result.
+  return context().budget.Visit(0, num_pairs * (2 * sizeof(Pair) + 64));
+}
+
+void VectorBinaryOperator::PlanPairs(const std::vector<uint32_t>& many,
+                                     const std::vector<uint32_t>& one) {
   if (binary_.matching.cardinality == Cardinality::kOneToOne) {
     matched_steps_.resize(signatures_.count());
   }
@@ -108,18 +120,11 @@ void VectorBinaryOperator::ExpectColumns() {
       for (const uint32_t member : one_of_.of(pair.signature)) one_columns_.Expect(member);
     }
   }
-  // CheckOneSide() looks once at each series that has rivals.
-  for (uint32_t signature = 0; signature < signatures_.count(); ++signature) {
-    const auto members = one_of_.of(signature);
-    if (members.size() < 2) continue;
-    for (const uint32_t member : members) one_columns_.Expect(member);
-  }
 }
 
 absl::Status VectorBinaryOperator::Read(size_t index, Column* out) {
   out->Reset(grid().count);
   NX_RETURN_IF_ERROR(context().Tick(1 + grid().count / 8));
-  NX_RETURN_IF_ERROR(CheckRivals());
   matched_by_.clear();
   const uint32_t begin = pair_begins_[index];
   const uint32_t end = pair_begins_[index + 1];
@@ -129,12 +134,23 @@ absl::Status VectorBinaryOperator::Read(size_t index, Column* out) {
 }
 
 absl::Status VectorBinaryOperator::CheckRivals() {
-  if (rivals_checked_) return absl::OkStatus();
-  rivals_checked_ = true;
+  for (uint32_t signature = 0; signature < signatures_.count(); ++signature) {
+    const auto members = one_of_.of(signature);
+    if (members.size() < 2) continue;
+    for (const uint32_t member : members) one_columns_.Expect(member);
+  }
   for (uint32_t signature = 0; signature < signatures_.count(); ++signature) {
     NX_RETURN_IF_ERROR(CheckOneSide(signature));
   }
   return absl::OkStatus();
+}
+
+void VectorBinaryOperator::ReleaseRivals() {
+  for (uint32_t signature = 0; signature < signatures_.count(); ++signature) {
+    const auto members = one_of_.of(signature);
+    if (members.size() < 2) continue;
+    for (const uint32_t member : members) one_columns_.Release(member);
+  }
 }
 
 absl::Status VectorBinaryOperator::CheckOneSide(uint32_t signature) {
@@ -148,7 +164,6 @@ absl::Status VectorBinaryOperator::CheckOneSide(uint32_t signature) {
       if (holder[step] != kNobody) return DuplicateError(member, holder[step]);
       holder[step] = member;
     }
-    one_columns_.Release(member);
   }
   return absl::OkStatus();
 }

@@ -39,7 +39,7 @@ class VectorBinaryOperator final : public Operator {
     uint32_t signature;
   };
 
-  void PlanPairs();
+  void PlanPairs(const std::vector<uint32_t>& many, const std::vector<uint32_t>& one);
   void LabelPairs(const std::vector<Pair>& pairs);
   void ExpectColumns();
 
@@ -50,10 +50,13 @@ class VectorBinaryOperator final : public Operator {
   absl::Status MarkMatched(const Pair& pair, size_t step);
   bool ComputeDense(const Column& many, const Column& one, Column* out) const;
 
-  // Checks, once, that series of the one side with one signature never meet: an error also where
-  // nothing matches them.
+  // Checks that series of the one side with one signature never meet: an error also where nothing
+  // matches them, and what keeps the number of pairs sane. Their columns stay until
+  // ReleaseRivals().
   absl::Status CheckRivals();
   absl::Status CheckOneSide(uint32_t signature);
+  void ReleaseRivals();
+  absl::Status CheckNumPairs();
   // At which steps any of `members` has a point.
   absl::Status NotePresence(ColumnCache* cache, std::span<const uint32_t> members,
                             std::vector<bool>* present);
@@ -70,7 +73,6 @@ class VectorBinaryOperator final : public Operator {
   const std::optional<double> fill_many_, fill_one_;
 
   SignatureLists many_of_, one_of_;
-  bool rivals_checked_ = false;
   std::vector<Pair> pairs_;  // By result series.
   std::vector<uint32_t> pair_begins_;
   // Where several pairs compete: who matched at a step. For one-to-one by signature.

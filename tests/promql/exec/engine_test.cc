@@ -216,6 +216,28 @@ TEST_F(EngineTest, TooManyBytesAreRefused) {
   EXPECT_EQ(result.status().code(), absl::StatusCode::kResourceExhausted);
 }
 
+TEST_F(EngineTest, GridsTooLargeForMemoryAreRefused) {
+  AddLine({{"__name__", "x"}}, 2, 1, 1);
+  for (const char* text :
+       {"x[1000y:1ms]", "count_over_time(x[1000y:1ms])", "max_over_time(1[9y:1ms])"}) {
+    auto result = Run(text, 0, 0, 0);
+    EXPECT_FALSE(result.ok()) << text;
+  }
+  auto result = Run("x", 0, int64_t{1} << 50, 1);
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+// A cross product of series is refused before it is written down.
+TEST_F(EngineTest, ManyRivalsAreAnErrorNotAFlood) {
+  for (int i = 0; i < 2000; ++i) {
+    AddLine({{"__name__", "a"}, {"i", std::to_string(i)}}, 1, 1, 0);
+    AddLine({{"__name__", "b"}, {"i", std::to_string(i)}}, 1, 1, 0);
+  }
+  options_.max_bytes = 64 << 20;
+  EXPECT_EQ(Instant("a / on () b", 0).substr(0, 22), "found duplicate series");
+  EXPECT_EQ(Instant("a / on () group_left () b", 0).substr(0, 22), "found duplicate series");
+}
+
 TEST_F(EngineTest, ACancelledQueryEnds) {
   AddLine({{"__name__", "x"}}, 100, 1, 1);
   cancellation_.Cancel();
