@@ -16,6 +16,9 @@
 #include "bench/promql/formula_storage.h"
 #include "narthex/base/cancellation.h"
 #include "narthex/base/clock.h"
+#include "narthex/base/fs.h"
+#include "narthex/base/log.h"
+#include "narthex/db/database.h"
 #include "narthex/promql/engine.h"
 
 namespace narthex::bench {
@@ -76,13 +79,62 @@ constexpr Case kCases[] = {
     {"avg(requests_total)", 60'000, 1, kLast},
     {"quantile by (job) (0.9, requests_total)", 60'000, 10, kLast},
     {"requests_total / requests_total", 60'000, 50'000, 1},
-    {"requests_total / on (instance, job) group_left () native_up", 60'000, 0, 0},
+    {"requests_total / on (instance, job) group_left () max by (instance, job) (requests_total)",
+     60'000, 50'000, 1},
     {"requests_total > 1e9", 60'000, 0, 0},
     {"histogram_quantile(0.5, sum by (le, job) (rate(latency_bucket[5m])))", 60'000, 10, 32},
     {"histogram_quantile(0.5, rate(latency_bucket[5m]))", 60'000, 1000, 32},
     {"histogram_count(sum(rate(native[5m])))", 60'000, 1, 1000.0 * 60 / 15},
     {"sum by (job) (native)", 60'000, 10, 100 * 60 * kLast},
 };
+
+// The series' references, in order; empty on an error.
+std::vector<model::SeriesRef> ResolveAll(const std::vector<FormulaSeries>& all,
+                                         model::Appender* appender) {
+  std::vector<model::SeriesRef> refs;
+  for (const FormulaSeries& series : all) {
+    std::vector<model::Label> labels;
+    for (const auto& [name, value] : series.labels) labels.push_back({name, value});
+    const auto ref = appender->Resolve(labels);
+    if (!ref.ok()) return {};
+    refs.push_back(*ref);
+  }
+  return refs;
+}
+
+// The same samples as the formula storage gives, appended scrape by scrape. False on an error.
+bool Load(const std::vector<FormulaSeries>& all, db::Database* database) {
+  std::unique_ptr<model::Appender> appender = database->NewAppender();
+  const std::vector<model::SeriesRef> refs = ResolveAll(all, appender.get());
+  if (refs.empty()) return false;
+  auto layout = std::make_shared<model::HistogramLayout>();
+  layout->positive_spans = {{-20, FormulaStorage::kBuckets}};
+  std::vector<model::FloatSample> samples;
+  std::vector<model::AppendOutcome> outcomes;
+  for (size_t i = 0; i < kNumSamples; ++i) {
+    if (appender == nullptr) appender = database->NewAppender();
+    const int64_t time_ms = static_cast<int64_t>(i) * FormulaStorage::kStepMs;
+    samples.clear();
+    for (size_t k = 0; k < all.size(); ++k) {
+      const double value = all[k].slope * static_cast<double>(i);
+      if (!all[k].is_histogram) {
+        samples.push_back({refs[k], time_ms, value});
+        continue;
+      }
+      model::Histogram histogram;
+      histogram.layout = layout;
+      histogram.buckets.assign(FormulaStorage::kBuckets, static_cast<int64_t>(i));
+      histogram.count = FormulaStorage::kBuckets * i;
+      histogram.sum = value;
+      if (!model::IsStored(appender->AppendHistogram(refs[k], time_ms, histogram))) return false;
+    }
+    outcomes.resize(samples.size());
+    appender->AppendFloats(samples, outcomes);
+    if (!std::ranges::all_of(outcomes, model::IsStored) || !appender->Commit().ok()) return false;
+    appender.reset();
+  }
+  return true;
+}
 
 double LastValue(const promql::ResultSeries& series) {
   if (!series.floats.empty()) return series.floats.back().value;
@@ -101,7 +153,7 @@ bool Check(const Case& one, const promql::QueryResult& result) {
   return false;
 }
 
-bool Measure(const Case& one, const FormulaStorage& storage, int num_runs) {
+bool Measure(const Case& one, const model::Queryable& storage, int num_runs) {
   promql::QuerySpec spec;
   spec.text = one.text;
   spec.end_ms = kEnd;
@@ -133,16 +185,34 @@ bool Measure(const Case& one, const FormulaStorage& storage, int num_runs) {
   return true;
 }
 
+bool MeasureAll(const model::Queryable& storage, int num_runs) {
+  bool all_right = true;
+  for (const Case& one : kCases) all_right = Measure(one, storage, num_runs) && all_right;
+  return all_right;
+}
+
+bool MeasureDatabase(int num_runs) {
+  const db::DatabaseContext context{&base::SystemClock(), &base::PosixFs(), &base::NullLogger(),
+                                    nullptr};
+  auto database = db::Database::Open(db::DatabaseOptions(), context);
+  if (!database.ok() || !Load(MakeSeries(), database->get())) {
+    std::printf("the database cannot be filled\n");
+    return false;
+  }
+  const bool all_right = MeasureAll(**database, num_runs);
+  return (*database)->Close().ok() && all_right;
+}
+
 }  // namespace
 }  // namespace narthex::bench
 
 int main(int argc, char** argv) {
   const int num_runs = argc > 1 ? std::max(1, std::atoi(argv[1])) : 3;
-  const narthex::bench::FormulaStorage storage(narthex::bench::MakeSeries(),
-                                               narthex::bench::kNumSamples);
-  bool all_right = true;
-  for (const auto& one : narthex::bench::kCases) {
-    all_right = narthex::bench::Measure(one, storage, num_runs) && all_right;
-  }
+  std::printf("computed samples\n");
+  bool all_right = narthex::bench::MeasureAll(
+      narthex::bench::FormulaStorage(narthex::bench::MakeSeries(), narthex::bench::kNumSamples),
+      num_runs);
+  std::printf("database in memory\n");
+  all_right = narthex::bench::MeasureDatabase(num_runs) && all_right;
   return all_right ? 0 : 1;
 }
