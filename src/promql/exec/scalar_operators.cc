@@ -10,7 +10,7 @@
 namespace narthex::promql {
 namespace {
 
-// Prometheus's order of notes for a scalar operand: warnings about the result do not arise there.
+// A filter leaves elements what they are; anything else makes new values.
 bool DropsMetadata(const Binary& binary) { return IsArithmetic(binary.op) || binary.return_bool; }
 
 }  // namespace
