@@ -121,17 +121,14 @@ AppendOutcome HeadAppender::AppendOneFloat(StripeHolder* stripe, const model::Fl
   if (outcome != AppendOutcome::kAccepted) return outcome;
   NoteUnlogged(index);
   if (model::IsStaleNan(sample.value)) [[unlikely]] {
-    // The marker takes the type of what it ends: in this batch, else in the head.
+    // The marker takes the type of what it ends: of this batch here, else when it is applied.
     const auto pending = histograms_in_batch_.find(index);
-    const bool is_pending = pending != histograms_in_batch_.end();
-    const bool is_float_histogram = is_pending ? pending->second >= Type::kFloatHistogram
-                                               : series.kind == ColumnKind::kFloatHistogram;
-    if (is_float_histogram) {
-      AddStale<model::FloatHistogram>(index, sample.time_ms);
-      return outcome;
-    }
-    if (is_pending || series.kind == ColumnKind::kHistogram) {
-      AddStale<model::Histogram>(index, sample.time_ms);
+    if (pending != histograms_in_batch_.end()) {
+      if (pending->second >= Type::kFloatHistogram) {
+        AddStale<model::FloatHistogram>(index, sample.time_ms);
+      } else {
+        AddStale<model::Histogram>(index, sample.time_ms);
+      }
       return outcome;
     }
   }

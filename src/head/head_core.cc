@@ -128,6 +128,32 @@ AppendOutcome HeadCore::CheckFloat(const Series& series, int64_t time_ms, double
              : AppendOutcome::kDuplicate;
 }
 
+namespace {
+
+// Whether `sample` is `newest`, whose layout may have grown empty buckets in its chunk.
+template <typename H>
+bool SameSample(const H& newest, const H& sample) {
+  if (model::Equals(newest, sample)) return true;
+  const model::HistogramLayout& wide = *newest.layout;
+  const model::HistogramLayout& narrow = *sample.layout;
+  if (wide.schema != narrow.schema || wide.num_buckets() <= narrow.num_buckets() ||
+      wide.custom_bounds != narrow.custom_bounds) {
+    return false;
+  }
+  H spread = sample;
+  spread.layout = newest.layout;
+  spread.buckets.assign(wide.num_buckets(), 0);
+  codec::SpreadBuckets(narrow, sample.buckets, wide, spread.buckets);
+  // Buckets that the wide layout lacks would be lost, and so must have been empty.
+  const auto populated = [](const H& h) {
+    return std::count_if(h.buckets.begin(), h.buckets.end(), [](auto b) { return b != 0; });
+  };
+  return populated(spread) == populated(sample) && wide.zero_threshold == narrow.zero_threshold &&
+         model::Equals(newest, spread);
+}
+
+}  // namespace
+
 template <typename H>
 AppendOutcome HeadCore::CheckHistogram(const Series& series, int64_t time_ms, const H& histogram,
                                        AppendBounds bounds) const {
@@ -146,8 +172,7 @@ AppendOutcome HeadCore::CheckHistogram(const Series& series, int64_t time_ms, co
     return stale == model::IsStaleNan(newest.sum) ? AppendOutcome::kDuplicateSame
                                                   : AppendOutcome::kDuplicate;
   }
-  return model::Equals(newest, histogram) ? AppendOutcome::kDuplicateSame
-                                          : AppendOutcome::kDuplicate;
+  return SameSample(newest, histogram) ? AppendOutcome::kDuplicateSame : AppendOutcome::kDuplicate;
 }
 template AppendOutcome HeadCore::CheckHistogram(const Series&, int64_t, const model::Histogram&,
                                                 AppendBounds) const;

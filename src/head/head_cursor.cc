@@ -1,9 +1,12 @@
 #include "head/head_cursor.h"
 
 #include <algorithm>
+#include <type_traits>
+#include <utility>
 
 #include "head/float_column.h"
 #include "narthex/base/status.h"
+#include "narthex/model/histogram_math.h"
 #include "narthex/model/stale.h"
 
 namespace narthex::head {
@@ -65,19 +68,76 @@ void HeadCursor::DecodeOpenChunk(const Series& series) {
     DecodeFloats(core_->columns(), series, times.count, &open_values_);
     open_ = Open::kFloat;
   } else if (series.kind == ColumnKind::kHistogram) {
-    core_->histograms().Decode<model::Histogram>(series.column, times.count, detail_,
-                                                 &open_histograms_);
-    open_ = Open::kHistogram;
+    DecodeOpenHistograms<model::Histogram>(series, times.count);
   } else {
-    core_->histograms().Decode<model::FloatHistogram>(series.column, times.count, detail_,
-                                                      &open_histograms_);
-    open_ = Open::kHistogram;
+    DecodeOpenHistograms<model::FloatHistogram>(series, times.count);
   }
+}
+
+template <typename H>
+void HeadCursor::DecodeOpenHistograms(const Series& series, size_t count) {
+  open_ = Open::kHistogram;
+  const HistogramColumns& histograms = core_->histograms();
+  histograms.Decode<H>(series.column, count, detail_, &open_histograms_);
+  if (detail_ == model::HistogramDetail::kFull || series.sealed == 0) return;
+  std::vector<H> first;
+  histograms.Decode(series.column, 1, &first);
+  if constexpr (std::is_same_v<H, model::Histogram>) {
+    open_first_ = model::ToFloat(first[0]);
+  } else {
+    open_first_ = std::move(first[0]);
+  }
+}
+
+bool HeadCursor::ReadFullRow(const SealedChunk& chunk, Row which, model::FloatHistogram* out) {
+  status_ = codec::DecodeHistogramChunk(chunk.encoding, chunk.bytes, model::HistogramDetail::kFull,
+                                        &full_rows_);
+  if (!status_.ok()) return false;
+  size_t row = 0;
+  if (which == Row::kLast) {
+    row = full_rows_.sums.size() - 1;
+    while (row > 0 && model::IsStaleNan(full_rows_.sums[row])) --row;
+  }
+  if (model::IsStaleNan(full_rows_.sums[row])) return false;
+  const size_t width = full_rows_.layout->num_buckets();
+  const auto first = full_rows_.buckets.begin() + static_cast<std::ptrdiff_t>(row * width);
+  out->hint = full_rows_.hints[row];
+  out->layout = full_rows_.layout;
+  out->count = full_rows_.counts[row];
+  out->zero_count = full_rows_.zero_counts[row];
+  out->sum = full_rows_.sums[row];
+  out->buckets.assign(first, first + static_cast<std::ptrdiff_t>(width));
+  return true;
+}
+
+void HeadCursor::CompleteFirstHint(const std::vector<int64_t>& times, const SealedChunk* chunk,
+                                   codec::HistogramColumns* columns) {
+  if (!has_previous_ || RowsInRange(times).first != 0 ||
+      columns->hints[0] != model::CounterResetHint::kUnknown ||
+      model::IsStaleNan(columns->sums[0])) {
+    return;
+  }
+  if (columns->header == codec::CounterReset::kNotReset) {
+    // Fast path: the chunk was cut for its size or time and its header vouches for the seam.
+    columns->hints[0] = model::CounterResetHint::kNotReset;
+    return;
+  }
+  model::FloatHistogram previous;
+  model::FloatHistogram current;
+  if (!ReadFullRow(previous_, Row::kLast, &previous)) return;
+  if (chunk == nullptr) {
+    current = open_first_;
+  } else if (!ReadFullRow(*chunk, Row::kFirst, &current)) {
+    return;
+  }
+  columns->hints[0] = model::DetectReset(current, previous) ? model::CounterResetHint::kReset
+                                                            : model::CounterResetHint::kNotReset;
 }
 
 void HeadCursor::Seek(size_t index, TimeRange range) {
   sealed_.clear();
   open_ = Open::kNone;
+  has_previous_ = false;
   status_ = absl::OkStatus();
   range_ = range;
   const SeriesIndex which = (*series_)[index];
@@ -149,6 +209,12 @@ bool HeadCursor::NextSealed() {
     } else {
       status_ = codec::DecodeHistogramChunk(chunk.encoding, chunk.bytes, detail_, &histograms_);
       if (!status_.ok()) return false;
+      if (detail_ == model::HistogramDetail::kCountAndSum) {
+        CompleteFirstHint(histograms_.times_ms, &chunk, &histograms_);
+        if (!status_.ok()) return false;
+        previous_ = chunk;
+        has_previous_ = true;
+      }
       if (SetHistograms(histograms_.times_ms, histograms_)) return true;
     }
   }
@@ -162,6 +228,10 @@ bool HeadCursor::NextOpen() {
     case Open::kFloat:
       return SetFloats(open_times_, open_values_);
     case Open::kHistogram:
+      if (detail_ == model::HistogramDetail::kCountAndSum) {
+        CompleteFirstHint(open_times_, nullptr, &open_histograms_);
+        if (!status_.ok()) return false;
+      }
       return SetHistograms(open_times_, open_histograms_);
   }
   return false;

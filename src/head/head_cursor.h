@@ -49,12 +49,21 @@ class HeadCursor final : public model::SeriesCursor {
 
  private:
   void DecodeOpenChunk(const Series& series);
+  template <typename H>
+  void DecodeOpenHistograms(const Series& series, size_t count);
   bool NextSealed();
   bool NextOpen();
   // The rows [first, last) of `times` that lie in the range and are not hidden.
   std::pair<size_t, size_t> RowsInRange(const std::vector<int64_t>& times) const;
   bool SetFloats(const std::vector<int64_t>& times, const std::vector<double>& values);
   bool SetHistograms(const std::vector<int64_t>& times, const codec::HistogramColumns& columns);
+  // Without buckets the reader cannot compare across chunks, so the first row of a chunk that
+  // follows another says here whether it is a reset. `chunk` is null for the open one.
+  void CompleteFirstHint(const std::vector<int64_t>& times, const SealedChunk* chunk,
+                         codec::HistogramColumns* columns);
+  // A row of a sealed chunk with its buckets: the first, or the last that is no stale marker.
+  enum class Row : uint8_t { kFirst, kLast };
+  bool ReadFullRow(const SealedChunk& chunk, Row which, model::FloatHistogram* out);
 
   const HeadCore* const core_;
   const CommitNumber seen_;
@@ -70,6 +79,10 @@ class HeadCursor final : public model::SeriesCursor {
   std::vector<int64_t> open_times_;
   std::vector<double> open_values_;
   codec::HistogramColumns open_histograms_;
+  model::FloatHistogram open_first_;  // First row of the open chunk, if its hint may need it.
+  bool has_previous_ = false;         // A histogram chunk was read since Seek(): ...
+  SealedChunk previous_;              // ... this one last.
+  codec::HistogramColumns full_rows_;
   codec::FloatColumns floats_;
   codec::HistogramColumns histograms_;
   model::ColumnBatch batch_;
