@@ -35,6 +35,10 @@ model::SeriesSelection::Latest HeadSelection::FindLatest(size_t index, TimeRange
     out->value = NewestFloat(series);
     return Latest::kHave;
   }
+  // Slow path: whether the first histogram of a chunk is a reset is seen beside the one before it.
+  if (detail_ == model::HistogramDetail::kCountAndSum && times.count == 1 && series.sealed != 0) {
+    return Latest::kAskCursor;
+  }
   out->kind = SampleKind::kHistogram;
   const HistogramColumns& histograms = core_->histograms();
   if (series.kind == ColumnKind::kHistogram) {
