@@ -168,21 +168,21 @@ absl::Status Manager::Impl::Apply(std::vector<PoolOptions> pool_options,
 
 void Manager::Impl::SyncPool(const std::string& name) {
   std::shared_ptr<Pool> pool;
-  Groups groups;
   {
     base::MutexLock lock(&mutex);
     const auto found = pools.find(name);
     if (found == pools.end() || stopped) return;
     pool = found->second;
+  }
+  pool->Sync([&] {
+    Groups groups;
+    base::MutexLock lock(&mutex);
+    unsynced.erase(name);
     for (const auto& [provider, provided] : discovered[name]) {
       groups.insert(groups.end(), provided.begin(), provided.end());
     }
-    unsynced.erase(name);
-  }
-  for (const TargetGroup& group : pool->config()->options.static_groups) {
-    groups.push_back(std::make_shared<const TargetGroup>(group));
-  }
-  pool->Sync(groups);
+    return groups;
+  });
 }
 
 void Manager::Impl::ScheduleSync() {

@@ -69,13 +69,17 @@ Pool::Found Pool::FindTargets(const std::vector<TargetGroupPtr>& groups,
   return found;
 }
 
-void Pool::Sync(const std::vector<TargetGroupPtr>& groups) {
+void Pool::Sync(const std::function<std::vector<TargetGroupPtr>()>& find_discovered) {
   base::MutexLock sync_lock(&sync_mutex_);
   if (is_retired_) return;
   const base::Clock& clock = *shared_->services.clock;
   const int64_t start_ns = clock.MonotonicNs();
   const std::shared_ptr<const PoolConfig> current = config();
   const std::vector<std::string> job = {current->options.job_name};
+  std::vector<TargetGroupPtr> groups = find_discovered();
+  for (const TargetGroup& group : current->options.static_groups) {
+    groups.push_back(std::make_shared<const TargetGroup>(group));
+  }
   Found found = FindTargets(groups, current);
   const ScrapeMetrics& metrics = *shared_->metrics;
   metrics.pool_symbols->With(job)->Set(static_cast<double>(NumTexts(found.targets)));

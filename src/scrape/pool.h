@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -24,8 +25,9 @@ class Pool {
 
   // New options for the loops there are; Sync() then brings the targets up to date.
   void Reconfigure(std::shared_ptr<const PoolConfig> config);
-  // Makes the targets of `groups` those that are scraped.
-  void Sync(const std::vector<TargetGroupPtr>& groups);
+  // Makes the targets of the options' static groups and of those that `find_discovered` gives what
+  // is scraped. It is called while no other Sync() runs, so that the last one has the last word.
+  void Sync(const std::function<std::vector<TargetGroupPtr>()>& find_discovered);
   // All targets are gone, for good: later Sync()s do nothing.
   void Retire();
   // All loops there ever were have ended.
