@@ -125,6 +125,7 @@ class ApiTest(unittest.TestCase):
         self.assertEqual(self.server.api('status/flags')['storage.tsdb.path'], f'{self.folder.path}/data')
         self.assertIn('dc: "x"', self.server.api('status/config')['yaml'].replace('"dc"', 'dc'))
         self.assertTrue(self.server.api('status/runtimeinfo')['reloadConfigSuccess'])
+        wait_for(lambda: self.server.query('up'), what='scrape of itself')
         self.assertGreater(self.server.api('status/tsdb')['headStats']['numSeries'], 4)
 
     def test_own_metrics_in_all_formats(self):

@@ -1,4 +1,5 @@
 """Servers under test and their peers as processes on free loopback ports."""
+import itertools
 import json
 import os
 import pathlib
@@ -15,10 +16,22 @@ import urllib.request
 START_TIMEOUT_S = 60
 
 
+# Below the ports that the system gives to outgoing connections, so that none of those takes a port
+# between the look and its use; each process begins elsewhere.
+_ports = itertools.cycle(range(20000, 32000))
+for _ in range(os.getpid() * 97 % 12000):
+    next(_ports)
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]
+    for port in _ports:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(('127.0.0.1', port))
+            except OSError:
+                continue
+            return port
 
 
 def find_peer(name):
