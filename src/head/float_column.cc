@@ -18,6 +18,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "head/chain.h"
 #include "head/varint.h"
 #include "narthex/base/check.h"
 #include "narthex/model/stale.h"
@@ -47,22 +48,17 @@ double FromWhole(int64_t n, int scale) {
   return static_cast<double>(n) / kPowers[static_cast<size_t>(scale)];
 }
 
-// Makes room for `more` bytes after the used ones.
-uint8_t* Extend(Arena* arena, Series* series, size_t more) {
-  const size_t need = series->column_size + more;
-  NX_CHECK_LT(need, size_t{65536});
-  if (series->column == 0) {
-    series->column = arena->Allocate(need);
-  } else if (need > Arena::RoundUp(series->column_size)) {
-    const Handle grown = arena->Allocate(need);
-    std::memcpy(arena->Bytes(grown), arena->Bytes(series->column), series->column_size);
-    arena->Free(series->column, series->column_size);
-    series->column = grown;
-  }
-  uint8_t* const at = arena->Bytes(series->column) + series->column_size;
-  series->column_size = static_cast<uint16_t>(need);
-  return at;
+// More than any column takes: at most kMaxColumnBytes of tokens, each one change of value, written
+// anew as XOR codes, and a bit for each further value.
+constexpr size_t kMostColumnBytes = 16 * 1024;
+
+void Put(Arena* arena, Series* series, const uint8_t* bytes, size_t count) {
+  NX_CHECK_LE(series->column_size + count, kMostColumnBytes);
+  series->column = AppendToChain(arena, series->column, series->column_size, bytes, count);
+  series->column_size = static_cast<uint16_t>(series->column_size + count);
 }
+
+void PutByte(Arena* arena, Series* series, uint8_t byte) { Put(arena, series, &byte, 1); }
 
 // ---- kDecimal
 
@@ -73,16 +69,15 @@ void StartDecimal(Arena* arena, Series* series, int64_t n, int scale) {
   series->kind = ColumnKind::kDecimal;
   series->scale = static_cast<uint8_t>(scale);
   series->run = 0;
-  std::memcpy(Extend(arena, series, static_cast<size_t>(end - buffer)), buffer,
-              static_cast<size_t>(end - buffer));
+  Put(arena, series, buffer, static_cast<size_t>(end - buffer));
 }
 
 void PutRepeat(Arena* arena, Series* series) {
   if (series->run > 0 && series->run < kMaxRun) {
-    arena->Bytes(series->column)[series->column_size - 1] = series->run++;
+    *LastOfChain(arena, series->column, series->column_size) = series->run++;
     return;
   }
-  *Extend(arena, series, 1) = 0;
+  PutByte(arena, series, 0);
   series->run = 1;
 }
 
@@ -91,40 +86,31 @@ void PutDelta(Arena* arena, Series* series, int64_t delta) {
   const uint64_t full = ZigZag(delta) - 1;
   uint64_t z = full;
   if (z < 128) {
-    *Extend(arena, series, 1) = static_cast<uint8_t>(kTokenOne + z);
+    PutByte(arena, series, static_cast<uint8_t>(kTokenOne + z));
     return;
   }
+  uint8_t token[9];
+  size_t size = 0;
+  const auto put = [&](uint8_t head, uint64_t value, int more) {
+    token[size++] = static_cast<uint8_t>(head | value >> (8 * more));
+    while (more-- > 0) token[size++] = static_cast<uint8_t>(value >> (8 * more));
+  };
   z -= 128;
   if (z < (1u << 13)) {
-    uint8_t* const at = Extend(arena, series, 2);
-    at[0] = static_cast<uint8_t>(kTokenTwo | z >> 8);
-    at[1] = static_cast<uint8_t>(z);
-    return;
+    put(kTokenTwo, z, 1);
+  } else if (z -= 1u << 13; z < (1u << 20)) {
+    put(kTokenThree, z, 2);
+  } else if (z -= 1u << 20; z < (1u << 27)) {
+    put(kTokenFour, z, 3);
+  } else {
+    token[size++] = kTokenNine;
+    for (int i = 0; i < 8; ++i) token[size++] = static_cast<uint8_t>(full >> (8 * i));
   }
-  z -= 1u << 13;
-  if (z < (1u << 20)) {
-    uint8_t* const at = Extend(arena, series, 3);
-    at[0] = static_cast<uint8_t>(kTokenThree | z >> 16);
-    at[1] = static_cast<uint8_t>(z >> 8);
-    at[2] = static_cast<uint8_t>(z);
-    return;
-  }
-  z -= 1u << 20;
-  if (z < (1u << 27)) {
-    uint8_t* const at = Extend(arena, series, 4);
-    at[0] = static_cast<uint8_t>(kTokenFour | z >> 24);
-    at[1] = static_cast<uint8_t>(z >> 16);
-    at[2] = static_cast<uint8_t>(z >> 8);
-    at[3] = static_cast<uint8_t>(z);
-    return;
-  }
-  uint8_t* const at = Extend(arena, series, 9);
-  at[0] = kTokenNine;
-  for (int i = 0; i < 8; ++i) at[1 + i] = static_cast<uint8_t>(full >> (8 * i));
+  Put(arena, series, token, size);
 }
 
 void PutStaleToken(Arena* arena, Series* series) {
-  *Extend(arena, series, 1) = kTokenStale;
+  PutByte(arena, series, kTokenStale);
   series->run = 0;
 }
 
@@ -175,12 +161,12 @@ void DecodeDecimal(const uint8_t* at, const uint8_t* end, int scale, std::vector
 void PutBits(Arena* arena, Series* series, uint64_t bits, int num_bits) {
   while (num_bits > 0) {
     if (series->free_bits == 0) {
-      *Extend(arena, series, 1) = 0;
+      PutByte(arena, series, 0);
       series->free_bits = 8;
     }
     const int take = num_bits < series->free_bits ? num_bits : series->free_bits;
     const uint64_t part = (bits >> (num_bits - take)) & ((uint64_t{1} << take) - 1);
-    uint8_t& last = arena->Bytes(series->column)[series->column_size - 1];
+    uint8_t& last = *LastOfChain(arena, series->column, series->column_size);
     last = static_cast<uint8_t>(last | part << (series->free_bits - take));
     series->free_bits = static_cast<uint8_t>(series->free_bits - take);
     num_bits -= take;
@@ -193,7 +179,9 @@ void StartXor(Arena* arena, Series* series, double value) {
   series->scale = kNoWindow;
   series->run = 0;
   series->free_bits = 0;
-  std::memcpy(Extend(arena, series, sizeof bits), &bits, sizeof bits);
+  uint8_t first[sizeof bits];
+  std::memcpy(first, &bits, sizeof bits);
+  Put(arena, series, first, sizeof first);
   series->set_last_bits(bits);
 }
 
@@ -386,7 +374,8 @@ void DecodeFloats(const Arena& arena, const Series& series, size_t count,
   if (series.kind == ColumnKind::kConstant) {
     out->insert(out->end(), stored, series.last());
   } else {
-    const uint8_t* const at = arena.Bytes(series.column);
+    uint8_t at[kMostColumnBytes];
+    ReadChain(arena, series.column, series.column_size, at);
     const uint8_t* const end = at + series.column_size;
     if (series.kind == ColumnKind::kDecimal) {
       DecodeDecimal(at, end, series.scale, out);
@@ -398,7 +387,7 @@ void DecodeFloats(const Arena& arena, const Series& series, size_t count,
 }
 
 void DropFloats(Arena* arena, Series* series) {
-  if (series->column != 0) arena->Free(series->column, series->column_size);
+  FreeChain(arena, series->column, series->column_size);
   series->column = 0;
   series->column_size = 0;
   series->kind = ColumnKind::kNone;

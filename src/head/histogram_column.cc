@@ -9,6 +9,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "head/chain.h"
 #include "head/hash.h"
 #include "head/varint.h"
 #include "narthex/base/check.h"
@@ -186,13 +187,19 @@ uint32_t HistogramColumns::New() {
 void HistogramColumns::Clear(uint32_t id) {
   HistogramColumn& column = columns_[id];
   if (column.last != 0) arena_.Free(column.last, column.layout->num_buckets() * column.width);
-  if (column.rows != 0) arena_.Free(column.rows, column.size);
+  FreeChain(&arena_, column.rows, column.size);
   column = {};
 }
 
 void HistogramColumns::Free(uint32_t id) {
   Clear(id);
   free_.push_back(id);
+}
+
+std::unique_ptr<uint8_t[]> HistogramColumns::RowsOf(const HistogramColumn& column) const {
+  auto rows = std::make_unique_for_overwrite<uint8_t[]>(column.size);
+  ReadChain(arena_, column.rows, column.size, rows.get());
+  return rows;
 }
 
 template <typename H>
@@ -213,10 +220,8 @@ template <typename H>
 void HistogramColumns::SetLast(HistogramColumn* column, const H& row) {
   uint64_t all = 0;
   for (const auto bucket : row.buckets) all |= ToBits(bucket);
-  const auto width = static_cast<uint8_t>(all < 0x100         ? 1
-                                          : all < 0x10000     ? 2
-                                          : all <= 0xffffffff ? 4
-                                                              : 8);
+  // A byte would soon be too narrow for most, and leave its block behind.
+  const auto width = static_cast<uint8_t>(all < 0x10000 ? 2 : all <= 0xffffffff ? 4 : 8);
   const size_t num_buckets = row.buckets.size();
   if (column->last != 0 && column->width != width) {
     arena_.Free(column->last, num_buckets * column->width);
@@ -293,15 +298,8 @@ void HistogramColumns::PutRow(HistogramColumn* column, const H& row) {
   }
   bytes[0] = static_cast<char>(flags);
 
-  if (column->rows == 0) {
-    column->rows = arena_.Allocate(bytes.size());
-  } else if (column->size + bytes.size() > Arena::RoundUp(column->size)) {
-    const Handle grown = arena_.Allocate(column->size + bytes.size());
-    std::memcpy(arena_.Bytes(grown), arena_.Bytes(column->rows), column->size);
-    arena_.Free(column->rows, column->size);
-    column->rows = grown;
-  }
-  std::memcpy(arena_.Bytes(column->rows) + column->size, bytes.data(), bytes.size());
+  column->rows = AppendToChain(&arena_, column->rows, column->size,
+                               reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   column->size += static_cast<uint32_t>(bytes.size());
 }
 
@@ -357,7 +355,8 @@ void HistogramColumns::Decode(uint32_t id, size_t count, std::vector<H>* out) co
   const HistogramColumn& column = columns_[id];
   out->clear();
   if (count == 0) return;
-  RowReader<H> reader(arena_.Bytes(column.rows), column.layout->num_buckets());
+  const auto rows = RowsOf(column);
+  RowReader<H> reader(rows.get(), column.layout->num_buckets());
   for (size_t i = 0; i < count; ++i) {
     reader.Next();
     H& row = out->emplace_back();
@@ -385,7 +384,8 @@ void HistogramColumns::Decode(uint32_t id, size_t count, model::HistogramDetail 
   out->hints.clear();
   out->buckets.clear();
   const bool gauge = column.header == codec::CounterReset::kGauge;
-  RowReader<H> reader(arena_.Bytes(column.rows), column.layout->num_buckets());
+  const auto rows = RowsOf(column);
+  RowReader<H> reader(rows.get(), column.layout->num_buckets());
   for (size_t i = 0; i < count; ++i) {
     reader.Next();
     const bool stale = reader.stale();

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -41,10 +42,10 @@ struct HistogramColumn {
   uint64_t count = 0;  // Of the newest row ...
   uint64_t zero_count = 0;
   uint64_t sum_bits = 0;
-  Handle last = 0;  // ... and its buckets, `width` bytes each; 0: all are 0.
-  Handle rows = 0;
+  Handle last = 0;    // ... and its buckets, `width` bytes each; 0: all are 0.
+  Handle rows = 0;    // A chain.
   uint32_t size = 0;  // Bytes of rows used.
-  uint8_t width = 1;
+  uint8_t width = 2;
   codec::CounterReset header = codec::CounterReset::kUnknown;
 };
 
@@ -88,6 +89,7 @@ class HistogramColumns {
   }
 
  private:
+  std::unique_ptr<uint8_t[]> RowsOf(const HistogramColumn& column) const;
   template <typename H>
   void PutRow(HistogramColumn* column, const H& row);
   template <typename H>

@@ -1,7 +1,8 @@
 #include "head/postings.h"
 
-#include <cstring>
+#include <memory>
 
+#include "head/chain.h"
 #include "head/varint.h"
 #include "narthex/base/check.h"
 
@@ -51,18 +52,9 @@ void Postings::WriteToken(List* list, uint32_t token) {
   uint8_t buffer[5];
   uint8_t* end = buffer;
   WriteVarint32(&end, token);
-  const auto need = static_cast<uint32_t>(end - buffer);
-  const size_t room = list->bytes == 0 ? 0 : Arena::RoundUp(list->size);
-  if (list->bytes == 0) {
-    list->bytes = arena_.Allocate(need);
-  } else if (list->size + need > room) {
-    const Handle grown = arena_.Allocate(list->size + need);
-    std::memcpy(arena_.Bytes(grown), arena_.Bytes(list->bytes), list->size);
-    arena_.Free(list->bytes, list->size);
-    list->bytes = grown;
-  }
-  std::memcpy(arena_.Bytes(list->bytes) + list->size, buffer, need);
-  list->size += need;
+  const auto count = static_cast<uint32_t>(end - buffer);
+  list->bytes = AppendToChain(&arena_, list->bytes, list->size, buffer, count);
+  list->size += count;
 }
 
 void Postings::Append(List* list, SeriesIndex series) {
@@ -103,7 +95,9 @@ uint32_t Postings::Count(Symbol name, Symbol value) const {
 
 void Postings::DecodeList(const List& list, std::vector<SeriesIndex>* out) const {
   SeriesIndex last = 0xffffffff;
-  const uint8_t* at = arena_.Bytes(list.bytes);
+  const auto tokens = std::make_unique_for_overwrite<uint8_t[]>(list.size);
+  ReadChain(arena_, list.bytes, list.size, tokens.get());
+  const uint8_t* at = tokens.get();
   const uint8_t* const end = at + list.size;
   const auto run = [&](uint32_t length) {
     for (; length > 0; --length) out->push_back(++last);

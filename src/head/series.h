@@ -27,7 +27,7 @@ struct Series {
   // struct needs no alignment beyond four bytes.
   uint32_t last_low = 0;
   uint32_t last_high = 0;
-  Handle column = 0;
+  Handle column = 0;  // The newest block of a chain, or the number of a histogram column.
   TimesId times = kNoTimes;
   Handle sealed = 0;         // Newest sealed chunk (sealed_chunks.h).
   uint32_t wal_ref_low = 0;  // The series' number in the write-ahead log: 40 bits.

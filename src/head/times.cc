@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "head/chain.h"
 #include "head/varint.h"
 #include "narthex/base/check.h"
 
@@ -51,7 +52,7 @@ TimesId Times::New(uint32_t owners) {
 void Times::Release(TimesId id) {
   if (id == kNoTimes || --columns_[id].owners > 0) return;
   const TimesColumn& column = columns_[id];
-  if (column.bytes != 0) arena_.Free(column.bytes, column.size);
+  FreeChain(&arena_, column.bytes, column.size);
   if (column.recent != 0) arena_.Free(column.recent, column.num_recent * sizeof(Recent));
   free_.push_back(id);
 }
@@ -74,16 +75,8 @@ void Times::Push(TimesColumn* column, int64_t time_ms) {
   WriteVarint64(&end, ZigZag(static_cast<int64_t>(static_cast<uint64_t>(delta) -
                                                   static_cast<uint64_t>(column->last_delta_ms))));
   const auto need = static_cast<size_t>(end - buffer);
-  if (column->bytes == 0) {
-    column->bytes = arena_.Allocate(need);
-  } else if (column->size + need > Arena::RoundUp(column->size)) {
-    const Handle grown = arena_.Allocate(column->size + need);
-    std::memcpy(arena_.Bytes(grown), arena_.Bytes(column->bytes), column->size);
-    arena_.Free(column->bytes, column->size);
-    column->bytes = grown;
-  }
-  std::memcpy(arena_.Bytes(column->bytes) + column->size, buffer, need);
-  column->size = static_cast<uint16_t>(column->size + need);
+  column->bytes = AppendToChain(&arena_, column->bytes, column->size, buffer, need);
+  column->size = static_cast<uint32_t>(column->size + need);
   column->last_ms = time_ms;
   column->last_delta_ms = delta;
   ++column->count;
@@ -125,6 +118,12 @@ void Times::NoteCommit(TimesColumn* column, const TimesColumn& from, int64_t tim
   column->commit_first_ms = first_ms;
 }
 
+std::unique_ptr<uint8_t[]> Times::BytesOf(const TimesColumn& column) const {
+  auto bytes = std::make_unique_for_overwrite<uint8_t[]>(column.size);
+  ReadChain(arena_, column.bytes, column.size, bytes.get());
+  return bytes;
+}
+
 TimesId Times::Successor(TimesId id, int64_t time_ms, Extend extend) {
   const TimesId next_id = New(1);
   const TimesColumn& from = columns_[id];
@@ -139,8 +138,8 @@ TimesId Times::Successor(TimesId id, int64_t time_ms, Extend extend) {
     next.count = from.count;
     next.size = from.size;
     if (from.bytes != 0) {
-      next.bytes = arena_.Allocate(from.size);
-      std::memcpy(arena_.Bytes(next.bytes), arena_.Bytes(from.bytes), from.size);
+      const auto bytes = BytesOf(from);
+      next.bytes = AppendToChain(&arena_, 0, 0, bytes.get(), from.size);
     }
     Push(&next, time_ms);
   }
@@ -162,7 +161,7 @@ TimesId Times::Append(TimesId id, int64_t time_ms, Extend extend) {
     // Nobody else holds the column: change it in place.
     NoteCommit(&column, column, time_ms);
     if (extend == Extend::kNewChunk) {
-      if (column.bytes != 0) arena_.Free(column.bytes, column.size);
+      FreeChain(&arena_, column.bytes, column.size);
       column.bytes = 0;
       Start(&column, time_ms);
     } else {
@@ -194,7 +193,8 @@ void Times::Decode(TimesId id, std::vector<int64_t>* out) const {
   auto time = static_cast<uint64_t>(column.first_ms);
   out->push_back(column.first_ms);
   if (column.bytes == 0) return;
-  const uint8_t* at = arena_.Bytes(column.bytes);
+  const auto bytes = BytesOf(column);
+  const uint8_t* at = bytes.get();
   uint64_t delta = 0;
   for (uint16_t i = 1; i < column.count; ++i) {
     delta += static_cast<uint64_t>(UnZigZag(ReadVarint64(&at)));

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "head/arena.h"
@@ -37,8 +38,8 @@ struct TimesColumn {
   CommitNumber last_commit = 0;  // The commit that wrote the newest sample.
   uint32_t owners = 0;
   uint32_t version = 0;  // Equal id and version mean equal times.
-  Handle bytes = 0;      // Zig-zag LEB128: the first delta, then deltas of deltas.
-  uint16_t size = 0;     // Bytes used.
+  Handle bytes = 0;      // A chain, zig-zag LEB128: the first delta, then deltas of deltas.
+  uint32_t size = 0;     // Bytes used.
   uint16_t count = 0;
   // Commits before last_commit that an open reader may not see, oldest first (array of Recent).
   // They may have written to older chunks of the series.
@@ -88,6 +89,7 @@ class Times {
   };
 
   TimesId New(uint32_t owners);
+  std::unique_ptr<uint8_t[]> BytesOf(const TimesColumn& column) const;
   void Release(TimesId id);
   void Start(TimesColumn* column, int64_t time_ms);
   void Push(TimesColumn* column, int64_t time_ms);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "head/arena.h"
+#include "head/chain.h"
 #include "head/label_sets.h"
 #include "head/postings.h"
 #include "head/symbol_store.h"
@@ -62,6 +63,50 @@ TEST(ArenaTest, RoundingIsIdempotentAndTight) {
       ASSERT_LE(rounded, size + size / 8);
     }
   }
+}
+
+TEST(ChainTest, GrowsByteByByteAndInPiecesAndGivesAllBack) {
+  std::mt19937 random(kSeed);
+  Arena arena;
+  struct Chain {
+    Handle newest = 0;
+    std::string twin;
+  };
+  std::vector<Chain> chains(50);
+  for (int step = 0; step < 30'000; ++step) {
+    Chain& chain = chains[random() % chains.size()];
+    std::string piece(random() % 32 == 0 ? random() % 3000 : random() % 12, '\0');
+    for (char& byte : piece) byte = static_cast<char>(random());
+    chain.newest = AppendToChain(&arena, chain.newest, chain.twin.size(),
+                                 reinterpret_cast<const uint8_t*>(piece.data()), piece.size());
+    chain.twin += piece;
+    if (!chain.twin.empty()) {
+      uint8_t* const last = LastOfChain(&arena, chain.newest, chain.twin.size());
+      ASSERT_EQ(static_cast<char>(*last), chain.twin.back());
+      *last = static_cast<uint8_t>(~*last);
+      chain.twin.back() = static_cast<char>(*last);
+    }
+    if (random() % 8 != 0) continue;
+    std::string read(chain.twin.size(), '\0');
+    ReadChain(arena, chain.newest, chain.twin.size(), reinterpret_cast<uint8_t*>(read.data()));
+    ASSERT_EQ(read, chain.twin);
+    if (random() % 8 != 0) continue;
+    FreeChain(&arena, chain.newest, chain.twin.size());
+    chain = {};
+  }
+  for (const Chain& chain : chains) FreeChain(&arena, chain.newest, chain.twin.size());
+  EXPECT_EQ(arena.live_bytes(), 0u);
+}
+
+TEST(ChainTest, AHerdThatGrowsInStepLeavesNothingBehind) {
+  Arena arena;
+  std::vector<Handle> herd(2000, 0);
+  const uint8_t byte = 7;
+  for (size_t size = 0; size < 900; ++size) {
+    for (Handle& newest : herd) newest = AppendToChain(&arena, newest, size, &byte, 1);
+  }
+  EXPECT_LT(arena.live_bytes(), herd.size() * 900 * 5 / 4);
+  EXPECT_LT(arena.num_bytes(), arena.live_bytes() + arena.live_bytes() / 20);
 }
 
 TEST(SymbolStoreTest, KeepsEveryTextOnce) {
