@@ -1,8 +1,9 @@
 #include <algorithm>
-#include <charconv>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "disk/file_number.h"
 #include "narthex/base/status.h"
 #include "narthex/disk/wal.h"
 
@@ -10,15 +11,6 @@ namespace narthex::disk {
 namespace {
 
 constexpr std::string_view kCheckpointPrefix = "checkpoint.";
-
-// A number written in decimal digits only.
-std::optional<uint64_t> ParseNumber(std::string_view text) {
-  uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const std::from_chars_result result = std::from_chars(text.data(), end, number);
-  if (text.empty() || result.ec != std::errc() || result.ptr != end) return std::nullopt;
-  return number;
-}
 
 }  // namespace
 
@@ -32,7 +24,7 @@ absl::StatusOr<std::vector<uint64_t>> ListWalSegments(base::Fs* fs, const std::s
   NX_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs->List(directory));
   std::vector<uint64_t> segments;
   for (const std::string& name : names) {
-    if (const std::optional<uint64_t> number = ParseNumber(name)) segments.push_back(*number);
+    if (const std::optional<uint64_t> number = ParseFileNumber(name)) segments.push_back(*number);
   }
   std::sort(segments.begin(), segments.end());
   for (size_t i = 1; i < segments.size(); ++i) {
@@ -51,7 +43,7 @@ absl::StatusOr<std::optional<WalCheckpoint>> FindLastCheckpoint(base::Fs* fs,
   for (const std::string& name : names) {
     if (!name.starts_with(kCheckpointPrefix)) continue;
     const std::optional<uint64_t> number =
-        ParseNumber(std::string_view(name).substr(kCheckpointPrefix.size()));
+        ParseFileNumber(std::string_view(name).substr(kCheckpointPrefix.size()));
     if (!number.has_value()) continue;
     if (last.has_value() && last->last_segment > *number) continue;
     last = WalCheckpoint{base::StrCat(directory, "/", name), *number};
