@@ -231,7 +231,7 @@ TEST(WalRecordsTest, UnknownMetadataFieldsAreSkippedAndUnknownTypesAreUnknown) {
 }
 
 TEST(WalRecordsTest, MarkersHavePrometheussBytes) {
-  const std::vector<MmapMarker> markers = {{8, 0}, {9, (uint64_t{1} << 32) | 8}};
+  const std::vector<MmapMarker> markers = {{8, {}}, {9, {1, 8}}};
   std::string record;
   EncodeMmapMarkers(markers, &record);
   EXPECT_EQ(Hex(record), kMarkers);

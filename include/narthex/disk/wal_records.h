@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "narthex/disk/head_chunks.h"
 #include "narthex/model/appendable.h"
 #include "narthex/model/exemplar.h"
 #include "narthex/model/histogram.h"
@@ -133,10 +134,10 @@ void EncodeMetadata(std::span<const RefMetadata> metadata, std::string* record);
 absl::Status DecodeMetadata(std::string_view record, std::vector<RefMetadata>* metadata);
 
 // In the out-of-order log: what was logged for `ref` before is covered by head chunks up to
-// `chunk_ref`.
+// `chunk`.
 struct MmapMarker {
   model::SeriesRef ref = model::kNoSeries;
-  uint64_t chunk_ref = 0;
+  HeadChunkRef chunk;  // {}: there is none yet.
   bool operator==(const MmapMarker&) const = default;
 };
 void EncodeMmapMarkers(std::span<const MmapMarker> markers, std::string* record);

@@ -252,7 +252,7 @@ void EncodeMmapMarkers(std::span<const MmapMarker> markers, std::string* record)
   base::AppendU8(record, TypeByte(RecordType::kMmapMarkers));
   for (const MmapMarker& marker : markers) {
     base::AppendU64(record, marker.ref);
-    base::AppendU64(record, marker.chunk_ref);
+    base::AppendU64(record, marker.chunk.packed());
   }
 }
 
@@ -262,7 +262,7 @@ absl::Status DecodeMmapMarkers(std::string_view record, std::vector<MmapMarker>*
   if (!HasType(&reader, RecordType::kMmapMarkers)) return BadRecord("m-map markers", record);
   while (!reader.empty()) {
     const uint64_t ref = reader.U64();
-    markers->push_back({ref, reader.U64()});
+    markers->push_back({ref, HeadChunkRef::FromPacked(reader.U64())});
   }
   return Done(reader, "m-map markers", record);
 }
