@@ -7,6 +7,7 @@
 
 #include "narthex/base/check.h"
 #include "narthex/base/float_text.h"
+#include "narthex/base/status.h"
 #include "net/headers.h"
 
 namespace narthex::net {
@@ -96,5 +97,66 @@ void Compressor::Append(std::string_view piece, std::string* out) {
   if (!piece.empty()) stream_->Run(piece, Z_NO_FLUSH, out);
 }
 void Compressor::Finish(std::string* out) { stream_->Run("", Z_FINISH, out); }
+
+struct GzipDecoder::Stream {
+  z_stream zlib{};
+  bool is_empty = true;          // No byte came yet.
+  bool is_within_member = true;  // The first member has to come.
+
+  absl::Status Failure() const {
+    const std::string_view reason = zlib.msg == nullptr ? "" : zlib.msg;
+    if (reason == "incorrect data check" || reason == "incorrect length check") {
+      return base::Unavailable("gzip: invalid checksum");
+    }
+    // zlib counts what it read of this member's header.
+    constexpr uLong kMinHeaderBytes = 10;
+    if (zlib.total_out == 0 && zlib.total_in <= kMinHeaderBytes) {
+      return base::Unavailable("gzip: invalid header");
+    }
+    return base::Unavailable("flate: corrupt input: ", reason);
+  }
+};
+
+GzipDecoder::GzipDecoder() : stream_(std::make_unique<Stream>()) {
+  const int result = inflateInit2(&stream_->zlib, kGzipWindowBits);
+  NX_CHECK_EQ(result, Z_OK);  // Fails only without memory.
+}
+
+GzipDecoder::~GzipDecoder() { inflateEnd(&stream_->zlib); }
+
+absl::Status GzipDecoder::Append(std::string_view piece, uint64_t max_bytes, std::string* out) {
+  NX_CHECK_LE(piece.size(), std::numeric_limits<uInt>::max());
+  z_stream& zlib = stream_->zlib;
+  zlib.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));
+  zlib.avail_in = static_cast<uInt>(piece.size());
+  char buffer[kOutputBytes];
+  do {
+    if (zlib.avail_in > 0) {
+      if (!stream_->is_within_member) inflateReset(&zlib);
+      stream_->is_within_member = true;
+      stream_->is_empty = false;
+    }
+    zlib.next_out = reinterpret_cast<Bytef*>(buffer);
+    zlib.avail_out = sizeof buffer;
+    const int result = inflate(&zlib, Z_NO_FLUSH);
+    const size_t num_decoded = sizeof buffer - zlib.avail_out;
+    if (max_bytes > 0 && out->size() + num_decoded >= max_bytes) {
+      return base::ResourceExhausted("decoded body reaches ", max_bytes, " bytes");
+    }
+    out->append(buffer, num_decoded);
+    if (result == Z_STREAM_END) {
+      stream_->is_within_member = false;
+    } else if (result != Z_OK && result != Z_BUF_ERROR) {
+      return stream_->Failure();
+    }
+  } while (zlib.avail_in > 0 || (stream_->is_within_member && zlib.avail_out == 0));
+  return absl::OkStatus();
+}
+
+absl::Status GzipDecoder::Finish() const {
+  if (stream_->is_empty) return base::Unavailable("EOF");
+  if (stream_->is_within_member) return base::Unavailable("unexpected EOF");
+  return absl::OkStatus();
+}
 
 }  // namespace narthex::net

@@ -1,4 +1,5 @@
-// Compressed bodies as streams: gzip and deflate (zlib format). Thread-compatible.
+// Compressed bodies as streams: gzip and deflate (zlib format) are written, gzip is read.
+// Thread-compatible.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,24 @@ class Compressor {
   void Append(std::string_view piece, std::string* out);
   // Ends the stream. Nothing may follow.
   void Finish(std::string* out);
+
+ private:
+  struct Stream;
+  std::unique_ptr<Stream> stream_;
+};
+
+// Reads gzip: one or more members one after the other, and nothing behind them. What it cannot
+// read it says in Go's words. After an error nothing may follow.
+class GzipDecoder {
+ public:
+  GzipDecoder();
+  ~GzipDecoder();
+
+  // Appends to `*out` what `piece` holds. kUnavailable: no gzip, or damaged. kResourceExhausted:
+  // `*out` would have come to `max_bytes` or more (0: no limit).
+  absl::Status Append(std::string_view piece, uint64_t max_bytes, std::string* out);
+  // kUnavailable: the stream is not complete.
+  absl::Status Finish() const;
 
  private:
   struct Stream;

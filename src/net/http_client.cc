@@ -21,6 +21,7 @@
 #include "narthex/base/clock.h"
 #include "narthex/base/mutex.h"
 #include "narthex/base/status.h"
+#include "net/content_encoding.h"
 #include "net/credentials.h"
 #include "net/headers.h"
 #include "net/oauth2_token.h"
@@ -37,7 +38,7 @@ constexpr long kMaxIdleSeconds = 300;
 constexpr long kCaCacheSeconds = 60;
 constexpr int kMaxPollMs = 60'000;
 constexpr size_t kMaxIdleHandles = 64;
-constexpr size_t kMaxHeaderLines = 1000;
+constexpr size_t kMaxHeaderBytes = 1u << 20;
 constexpr size_t kMaxUrlBytes = 1u << 20;
 constexpr size_t kMaxReservedBytes = 1u << 20;
 constexpr size_t kMaxTokens = 256;
@@ -74,10 +75,12 @@ struct Transfer {
   Slist headers, proxy_headers, connect_to;
   char error_text[CURL_ERROR_SIZE] = {};
   FetchResponse response;
-  size_t num_header_lines = 0;
-  bool is_header_whole = false;  // Of the last answer.
-  bool has_header_end = false;   // The same, if it is not a redirect that is followed.
-  bool is_too_large = false;
+  size_t num_header_bytes = 0;
+  bool is_header_whole = false;       // Of the last answer.
+  bool has_header_end = false;        // The same, if it is not a redirect that is followed.
+  bool is_too_large = false;          // The body.
+  std::unique_ptr<GzipDecoder> gzip;  // Of a body that is decoded.
+  absl::Status gzip_status;
 
   bool wants_oauth2() const { return options->oauth2.enabled(); }
 };
@@ -87,6 +90,7 @@ struct Transfer {
 void TakeStatusLine(std::string_view line, Transfer* transfer) {
   transfer->response.headers.clear();
   transfer->response.body.clear();
+  transfer->gzip.reset();
   transfer->is_header_whole = false;
   transfer->has_header_end = false;
   const size_t space = std::min(line.find(' '), line.size());
@@ -97,7 +101,8 @@ void TakeStatusLine(std::string_view line, Transfer* transfer) {
 size_t OnHeaderLine(char* bytes, size_t size, size_t count, void* user) {
   auto* const transfer = static_cast<Transfer*>(user);
   std::string_view line(bytes, size * count);
-  if (++transfer->num_header_lines > kMaxHeaderLines) return 0;
+  transfer->num_header_bytes += line.size();
+  if (transfer->num_header_bytes > kMaxHeaderBytes) return 0;
   while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
   if (line.starts_with("HTTP/")) {
     TakeStatusLine(line, transfer);
@@ -113,22 +118,35 @@ size_t OnHeaderLine(char* bytes, size_t size, size_t count, void* user) {
   return size * count;
 }
 
-size_t OnBody(char* bytes, size_t size, size_t count, void* user) {
-  auto* const transfer = static_cast<Transfer*>(user);
+// False once the body is too large or cannot be decoded.
+bool AddToBody(std::string_view piece, Transfer* transfer) {
   std::string& body = transfer->response.body;
   const uint64_t limit = transfer->request.max_body_bytes;
-  transfer->has_header_end = true;
-  if (limit > 0 && body.size() + size * count >= limit) {
-    transfer->is_too_large = true;
-    return 0;
+  if (transfer->gzip != nullptr) {
+    transfer->gzip_status = transfer->gzip->Append(piece, limit, &body);
+    transfer->is_too_large = absl::IsResourceExhausted(transfer->gzip_status);
+    return transfer->gzip_status.ok();
   }
-  if (body.empty()) {
+  transfer->is_too_large = limit > 0 && body.size() + piece.size() >= limit;
+  if (!transfer->is_too_large) body.append(piece);
+  return !transfer->is_too_large;
+}
+
+size_t OnBody(char* bytes, size_t size, size_t count, void* user) {
+  auto* const transfer = static_cast<Transfer*>(user);
+  transfer->has_header_end = true;
+  if (transfer->response.body.empty() && transfer->gzip == nullptr) {
+    if (transfer->request.decode_gzip &&
+        FindHeader(transfer->response.headers, "Content-Encoding") == "gzip") {
+      transfer->gzip = std::make_unique<GzipDecoder>();
+    }
     curl_off_t length = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
-    if (length > 0) body.reserve(std::min(static_cast<size_t>(length), kMaxReservedBytes));
+    if (length > 0) {
+      transfer->response.body.reserve(std::min(static_cast<size_t>(length), kMaxReservedBytes));
+    }
   }
-  body.append(bytes, size * count);
-  return size * count;
+  return AddToBody({bytes, size * count}, transfer) ? size * count : 0;
 }
 
 // ---- Setting up a transfer ----
@@ -235,6 +253,9 @@ void SetHeaders(Transfer* transfer, bool needs_host_header) {
   if (!transfer->credentials.authorization.empty()) {
     all.emplace_back("Authorization", transfer->credentials.authorization);
   }
+  if (transfer->request.decode_gzip && FindHeader(all, "Accept-Encoding").empty()) {
+    all.emplace_back("Accept-Encoding", "gzip");
+  }
   if (needs_host_header && FindHeader(all, "Host").empty()) {
     all.emplace_back("Host", transfer->url.HostPort());
   }
@@ -286,7 +307,6 @@ void SetUp(Transfer* transfer, int64_t timeout_ms) {
   Set(easy, CURLOPT_MAXREDIRS, kMaxRedirects);
   Set(easy, CURLOPT_HTTP_VERSION,
       transfer->options->enable_http2 ? long{CURL_HTTP_VERSION_2TLS} : long{CURL_HTTP_VERSION_1_1});
-  if (transfer->request.decode_gzip) Set(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
   if (!transfer->request.unix_socket.empty()) {
     Set(easy, CURLOPT_UNIX_SOCKET_PATH, transfer->request.unix_socket.c_str());
   }
@@ -385,8 +405,10 @@ std::string Reason(CURLcode code, const Transfer& transfer) {
       return "net/http: HTTP/1.x transport connection broken: malformed HTTP response";
     case CURLE_TOO_MANY_REDIRECTS:
       return base::StrCat("stopped after ", kMaxRedirects, " redirects");
-    case CURLE_BAD_CONTENT_ENCODING:
-      return "gzip: invalid header";
+    case CURLE_WRITE_ERROR:    // OnHeaderLine() refused.
+    case CURLE_OUT_OF_MEMORY:  // Said of a header line beyond curl's own limit.
+      return base::StrCat("net/http: server response headers exceeded ", kMaxHeaderBytes,
+                          " bytes; aborted");
     case CURLE_SSL_CONNECT_ERROR:
       if (std::string_view(transfer.error_text).find("wrong version") != std::string_view::npos) {
         return "http: server gave HTTP response to HTTPS client";
@@ -401,6 +423,7 @@ std::string Reason(CURLcode code, const Transfer& transfer) {
 
 absl::Status FailedTransfer(CURLcode code, const Transfer& transfer) {
   if (transfer.is_too_large) return base::ResourceExhausted("body size limit exceeded");
+  if (!transfer.gzip_status.ok()) return transfer.gzip_status;
   std::string message = Reason(code, transfer);
   if (!transfer.has_header_end) {
     message = FetchError(transfer.request.method, transfer.request.url, message);
@@ -662,6 +685,10 @@ void CurlClient::Finish(CURL* easy, CURLcode code) {
   running_.erase(found);
   // For curl, a connection that ends inside the header is an answer without a body.
   if (code == CURLE_OK && !transfer->is_header_whole) code = CURLE_PARTIAL_FILE;
+  if (code == CURLE_OK && transfer->gzip != nullptr) {
+    transfer->gzip_status = transfer->gzip->Finish();
+    if (!transfer->gzip_status.ok()) code = CURLE_WRITE_ERROR;
+  }
   if (code != CURLE_OK) {
     const absl::Status failure = FailedTransfer(code, *transfer);
     Release(transfer.get());
@@ -673,7 +700,7 @@ void CurlClient::Finish(CURL* easy, CURLcode code) {
   curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
   response.status = static_cast<int>(status);
   if (response.reason.empty()) response.reason = ReasonOf(response.status);
-  if (transfer->request.decode_gzip && !FindHeader(response.headers, "Content-Encoding").empty()) {
+  if (transfer->gzip != nullptr) {
     // They describe what was on the wire.
     std::erase_if(response.headers, [](const auto& header) {
       return EqualsIgnoringCase(header.first, "Content-Encoding") ||

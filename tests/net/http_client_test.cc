@@ -15,6 +15,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "narthex/base/status.h"
+#include "net/content_encoding.h"
 #include "tests/net/raw_connection.h"
 
 namespace narthex::net {
@@ -212,6 +213,9 @@ TEST_F(HttpClientTest, BrokenAnswersAreErrors) {
       {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", "unexpected EOF"},
       {"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc",
        "gzip: invalid header"},
+      {"HTTP/1.1 200 OK\r\nX: " + std::string(200'000, 'x') + "\r\n\r\n",
+       "Get \"http://127.0.0.1:PORT/m\": net/http: server response headers exceeded 1048576 bytes; "
+       "aborted"},
   };
   for (const auto& [bytes, message] : kCases) {
     const absl::Status status = FetchFrom([&bytes = bytes](RawConnection* connection) {
@@ -302,6 +306,27 @@ TEST_F(HttpClientTest, TheLimitIsOfTheDecodedBody) {
   const FetchResponse raw = client_->FetchNow(request, nullptr).value();
   EXPECT_EQ(raw.body, bomb);
   EXPECT_EQ(FindHeader(raw.headers, "Content-Encoding"), "gzip");
+}
+
+TEST_F(HttpClientTest, ABodyThatEndsWithinItsCompressionIsNoBody) {
+  std::string bytes;
+  Compressor compressor(ContentEncoding::kGzip);
+  compressor.Append("metric_a 1\nmetric_b 2\n", &bytes);
+  compressor.Finish(&bytes);
+  bytes.resize(bytes.size() - 8);  // All of the text, without the checksum.
+  const std::string url = Serve([&](const HttpRequest&, std::shared_ptr<ResponseWriter> writer) {
+    writer->set_allow_compression(false);
+    writer->Send(200, {{"Content-Encoding", "gzip"}}, bytes);
+  });
+  EXPECT_EQ(base::Message(Get(url).status()), "unexpected EOF");
+}
+
+TEST_F(HttpClientTest, OtherEncodingsThanGzipAreLeftAsTheyAre) {
+  const std::string url = Serve([](const HttpRequest&, std::shared_ptr<ResponseWriter> writer) {
+    writer->set_allow_compression(false);
+    writer->Send(200, {{"Content-Encoding", "br"}}, "metric 1\n");
+  });
+  EXPECT_EQ(Get(url)->body, "metric 1\n");
 }
 
 TEST_F(HttpClientTest, CompressedBodiesAreDecoded) {

@@ -62,7 +62,7 @@ struct FetchRequest {
   // A decoded body of this many bytes or more fails (as Prometheus's body_size_limit); 0: no limit.
   uint64_t max_body_bytes = 0;
   std::string unix_socket;  // Dial this instead of the host, if not empty.
-  bool decode_gzip = true;  // Decode Content-Encoding gzip/deflate by itself.
+  bool decode_gzip = true;  // Ask for gzip unless `headers` do otherwise, and decode it.
 };
 
 struct FetchResponse {
