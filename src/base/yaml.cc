@@ -128,7 +128,10 @@ absl::StatusOr<YamlNode> ParseYaml(const std::string& text) {
     NX_RETURN_IF_ERROR(TreeCopier(text).Copy(YAML::Load(text), 0, &root));
     return root;
   } catch (const YAML::Exception& error) {
-    return InvalidArgument("line ", error.mark.line + 1, ": ", error.msg);
+    // No file is read here: the library says so of what is nested beyond its own limit.
+    const bool is_too_deep = error.msg == YAML::ErrorMsg::BAD_FILE;
+    return InvalidArgument("line ", error.mark.line + 1, ": ",
+                           is_too_deep ? "nested too deeply" : error.msg);
   }
 }
 
