@@ -54,15 +54,15 @@ double PowerOfTwo(double fraction, int64_t exponent) {
 
 }  // namespace
 
-double ExponentialUpperBound(int32_t index, int32_t schema) {
+double ExponentialUpperBound(int64_t index, int32_t schema) {
   NX_DCHECK(schema >= kMinReservedSchema && schema <= kMaxExponentialSchema);
   if (schema < 0) {
-    const int64_t exponent = int64_t{index} * (int64_t{1} << -schema);
+    const int64_t exponent = index * (int64_t{1} << -schema);
     if (exponent == kOverflowExponent) return std::numeric_limits<double>::max();
     return PowerOfTwo(1, exponent);
   }
-  const int32_t within = index & ((1 << schema) - 1);
-  const int64_t exponent = int64_t{index >> schema} + 1;
+  const int64_t within = index & ((1 << schema) - 1);
+  const int64_t exponent = (index >> schema) + 1;
   if (within == 0 && exponent == kOverflowExponent + 1) return std::numeric_limits<double>::max();
   return PowerOfTwo(kBoundTable[static_cast<size_t>(within) << (kMaxExponentialSchema - schema)],
                     exponent);

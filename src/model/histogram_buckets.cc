@@ -28,7 +28,7 @@ HistogramBucket CutAtZeroBucket(HistogramBucket bucket, double threshold) {
 
 }  // namespace
 
-double BucketBound(const HistogramLayout& layout, int32_t index) {
+double BucketBound(const HistogramLayout& layout, int64_t index) {
   if (!layout.has_custom_buckets()) return ExponentialUpperBound(index, layout.schema);
   if (index < 0) return -kInfinity;
   const size_t position = static_cast<size_t>(index);
@@ -87,7 +87,7 @@ bool SideCursor::Next() {
 HistogramBucket SideCursor::bucket() const {
   HistogramBucket bucket;
   const double outer = BucketBound(*layout_, index_);
-  const double inner = BucketBound(*layout_, index_ - 1);
+  const double inner = BucketBound(*layout_, int64_t{index_} - 1);
   bucket.lower = side_ == BucketSide::kPositive ? inner : -outer;
   bucket.upper = side_ == BucketSide::kPositive ? outer : -inner;
   const bool custom = layout_->has_custom_buckets();

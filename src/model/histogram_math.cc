@@ -76,7 +76,7 @@ bool StartsInZeroBucket(const std::vector<BucketSpan>& spans, const HistogramLay
         std::bit_cast<double>(static_cast<uint64_t>(exponent - kMinNormal + 1) << 52);
     if (at_least > layout.zero_threshold) return false;
   }
-  return BucketBound(layout, static_cast<int32_t>(index)) <= layout.zero_threshold;
+  return BucketBound(layout, index) <= layout.zero_threshold;
 }
 
 bool StartsInZeroBucket(const HistogramLayout& layout) {
@@ -92,7 +92,7 @@ size_t NumInZeroBucket(const std::vector<BucketSpan>& spans, const HistogramLayo
   for (const BucketSpan& span : spans) {
     index += span.offset;
     for (uint32_t i = 0; i < span.length; ++i, ++index, ++num) {
-      if (BucketBound(layout, static_cast<int32_t>(index)) > layout.zero_threshold) return num;
+      if (BucketBound(layout, index) > layout.zero_threshold) return num;
     }
   }
   return num;

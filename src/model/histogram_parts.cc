@@ -21,9 +21,7 @@ void ForEachBucket(const std::vector<BucketSpan>& spans, size_t num_buckets, Vis
   }
 }
 
-double Bound(int64_t index, int32_t schema) {
-  return ExponentialUpperBound(static_cast<int32_t>(index), schema);
-}
+double Bound(int64_t index, int32_t schema) { return ExponentialUpperBound(index, schema); }
 
 int64_t IndexInSchema(int64_t index, int shift) { return ((index - 1) >> shift) + 1; }
 

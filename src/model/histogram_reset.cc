@@ -34,8 +34,7 @@ class MergedCursor {
         more_ = cursor_.Next();
       } while (more_ && Target(cursor_.index()) == index_);
       within_zero_bucket_ =
-          within_zero_bucket_ &&
-          ExponentialUpperBound(static_cast<int32_t>(index_), schema_) <= zero_threshold_;
+          within_zero_bucket_ && ExponentialUpperBound(index_, schema_) <= zero_threshold_;
       if (!within_zero_bucket_) return true;
     }
     return false;

@@ -60,6 +60,17 @@ TEST(BucketCursorTest, AnEmptyZeroBucketIsPassedOver) {
   EXPECT_EQ(Walk({}, BucketOrder::kDescending), "");
 }
 
+TEST(BucketCursorTest, TheFirstAndLastIndexHaveBounds) {
+  constexpr int32_t kFirst = std::numeric_limits<int32_t>::min();
+  constexpr int32_t kLast = std::numeric_limits<int32_t>::max();
+  EXPECT_EQ(Walk({.schema = 3, .positive = {{kFirst, 1}}, .negative = {{kFirst, 2}}},
+                 BucketOrder::kAscending),
+            "2:-0..-0=2 2:0..0=1");
+  EXPECT_EQ(Walk({.schema = -4, .positive = {{kLast, 1}}, .negative = {{kLast, 2}}},
+                 BucketOrder::kAscending),
+            "1:-inf..-inf=2 0:inf..inf=1");
+}
+
 TEST(BucketCursorTest, CustomBucketsIncludeTheirUpperBound) {
   const HistogramSpec spec = {.positive = {{0, 1}, {1, 2}, {2, 3}}, .custom_bounds = {-1, 5}};
   EXPECT_EQ(Walk(spec, BucketOrder::kAscending), "3:-inf..-1=1 0:-1..5=2 0:5..inf=3");

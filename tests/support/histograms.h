@@ -28,15 +28,15 @@ struct HistogramSpec {
 
 inline void AppendSide(const Buckets& buckets, std::vector<model::BucketSpan>* spans,
                        std::vector<double>* counts) {
-  int32_t end = 0;
+  int64_t end = 0;
   for (const auto& [index, count] : buckets) {
     if (!spans->empty() && index == end) {
       ++spans->back().length;
     } else {
-      spans->push_back({index - end, 1});
+      spans->push_back({static_cast<int32_t>(index - end), 1});
     }
     counts->push_back(count);
-    end = index + 1;
+    end = int64_t{index} + 1;
   }
 }
 

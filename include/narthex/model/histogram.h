@@ -82,7 +82,8 @@ void ReduceResolution(FloatHistogram* histogram, int32_t schema);
 bool Equals(const Histogram& a, const Histogram& b);
 bool Equals(const FloatHistogram& a, const FloatHistogram& b);
 
-// Upper bound of bucket `index` of an exponential schema on the positive side, exact.
-double ExponentialUpperBound(int32_t index, int32_t schema);
+// Upper bound of bucket `index` of an exponential schema on the positive side, exact. Indexes are
+// 32 bits wide; one more or less than that has a bound as well.
+double ExponentialUpperBound(int64_t index, int32_t schema);
 
 }  // namespace narthex::model

@@ -80,6 +80,6 @@ class BucketCursor {
 
 // Bound `index` of a layout: the upper bound of positive bucket `index`; -Inf and +Inf outside the
 // custom bounds.
-double BucketBound(const HistogramLayout& layout, int32_t index);
+double BucketBound(const HistogramLayout& layout, int64_t index);
 
 }  // namespace narthex::model
