@@ -15,6 +15,9 @@ namespace {
 
 using model::Symbol;
 
+// A chunk stays within a range, or two around the epoch.
+constexpr int64_t kMaxBlockRangeMs = SealedChunks::kMaxSpanMs / 2;
+
 // The `limit` largest of `counts`, ties by name.
 std::vector<NamedCount> Largest(std::vector<NamedCount> counts, size_t limit) {
   std::sort(counts.begin(), counts.end(), [](const NamedCount& a, const NamedCount& b) {
@@ -27,7 +30,10 @@ std::vector<NamedCount> Largest(std::vector<NamedCount> counts, size_t limit) {
 class HeadImpl final : public Head {
  public:
   HeadImpl(const HeadOptions& options, const HeadContext& context)
-      : metrics_(context.registry, context.clock), core_(options, &metrics_), committer_(&core_) {
+      : options_(options),
+        metrics_(context.registry, context.clock),
+        core_(options, &metrics_, context.logger),
+        committer_(&core_) {
     AddGauges();
   }
   ~HeadImpl() override { base::IgnoreError(Close(), "nobody is left to hear of it"); }
@@ -46,7 +52,13 @@ class HeadImpl final : public Head {
       model::TimeRange range) const override {
     return std::unique_ptr<model::Querier>(std::make_unique<HeadQuerier>(&core_, range));
   }
-  absl::Status Close() override { return committer_.Close(); }
+  bool IsCompactable() const override;
+  bool AwaitAppenders(int64_t timeout_ms) override { return core_.AwaitAppenders(timeout_ms); }
+  absl::Status Truncate(int64_t min_time_ms) override;
+  // Drops samples before `min_time_ms` and series without samples from memory.
+  // The oldest sample left, INT64_MAX if none is.
+  int64_t FreeBefore(int64_t min_time_ms);
+  absl::Status Close() override;
   HeadStats Stats(size_t limit) const override;
   MemoryBreakdown Memory() const override {
     base::MutexLock lock(committer_.apply_mutex());
@@ -58,6 +70,7 @@ class HeadImpl final : public Head {
  private:
   void AddGauges();
 
+  const HeadOptions options_;
   HeadMetrics metrics_;
   mutable HeadCore core_;
   mutable Committer committer_;
@@ -93,6 +106,55 @@ void HeadImpl::AddGauges() {
       [core] { return core->max_time_ms() / 1000; });
 }
 
+bool HeadImpl::IsCompactable() const {
+  const int64_t min_ms = core_.min_time_ms();
+  const int64_t max_ms = core_.max_time_ms();
+  // Unsigned, as times may be anything.
+  return min_ms <= max_ms && static_cast<uint64_t>(max_ms) - static_cast<uint64_t>(min_ms) >
+                                 static_cast<uint64_t>(options_.block_range_ms / 2 * 3);
+}
+
+int64_t HeadImpl::FreeBefore(int64_t min_time_ms) {
+  // Series looked at while commits wait.
+  constexpr SeriesIndex kSlice = 4096;
+  core_.HideBefore(min_time_ms);
+  std::vector<SeriesIndex> idle;
+  int64_t min_left_ms = std::numeric_limits<int64_t>::max();
+  const SeriesIndex end = core_.num_slots();
+  for (SeriesIndex first = 0; first < end; first += kSlice) {
+    base::MutexLock lock(committer_.apply_mutex());
+    core_.DropChunks(first, std::min(first + kSlice, end), min_time_ms, &idle, &min_left_ms);
+  }
+  if (!idle.empty() && core_.AwaitAppenders(options_.appender_patience_ms)) {
+    const int64_t logged_until_ms =
+        min_left_ms == std::numeric_limits<int64_t>::max() ? min_time_ms : min_left_ms;
+    const std::vector<SeriesIndex> gone = core_.RemoveIdle(idle, logged_until_ms);
+    base::MutexLock lock(committer_.apply_mutex());
+    core_.Retire(gone);
+  }
+  return min_left_ms;
+}
+
+absl::Status HeadImpl::Truncate(int64_t min_time_ms) {
+  if (core_.min_time_ms() >= min_time_ms) return absl::OkStatus();
+  metrics_.truncations->Add();
+  core_.RaiseMinTime(FreeBefore(min_time_ms));
+  absl::Status status;
+  {
+    base::MutexLock lock(committer_.apply_mutex());
+    status = core_.mutable_sealed()->RemoveFilesBefore(min_time_ms);
+  }
+  if (!status.ok()) metrics_.truncations_failed->Add();
+  return status;
+}
+
+absl::Status HeadImpl::Close() {
+  const absl::Status closed = committer_.Close();
+  base::MutexLock lock(committer_.apply_mutex());
+  const absl::Status files = core_.mutable_sealed()->Close();
+  return closed.ok() ? files : closed;
+}
+
 HeadStats HeadImpl::Stats(size_t limit) const {
   HeadStats stats;
   stats.num_series = core_.num_series();
@@ -100,8 +162,8 @@ HeadStats HeadImpl::Stats(size_t limit) const {
   stats.min_time_ms = core_.min_time_ms();
   stats.max_time_ms = core_.max_time_ms();
   base::ReaderLock lock(core_.index_mutex());
-  const SymbolStore& symbols = core_.symbols();
-  const Postings& postings = core_.postings();
+  const SymbolStore& symbols = core_.index()->symbols();
+  const Postings& postings = core_.index()->postings();
   stats.num_label_pairs = postings.num_pairs();
   postings.ForEachName([&](Symbol name, uint32_t num_values) {
     const std::string_view name_text = symbols.Text(name);
@@ -134,7 +196,7 @@ absl::StatusOr<std::unique_ptr<Head>> Head::Open(
     const HeadOptions& options, const HeadContext& context,
     const std::function<void(const ReplayProgress&)>& progress) {
   if (options.block_range_ms <= 0 || options.samples_per_chunk == 0 ||
-      options.samples_per_chunk > 10'000) {
+      options.block_range_ms > kMaxBlockRangeMs || options.samples_per_chunk > 10'000) {
     return base::InvalidArgument("head: bad options: block_range_ms=", options.block_range_ms,
                                  " samples_per_chunk=", options.samples_per_chunk);
   }
@@ -144,6 +206,8 @@ absl::StatusOr<std::unique_ptr<Head>> Head::Open(
     NX_ASSIGN_OR_RETURN(std::unique_ptr<RecordSink> sink,
                         OpenWalSink(options, context, head->metrics()));
     head->committer()->SetSink(std::move(sink));
+    // The log names series of which nothing is left.
+    head->FreeBefore(options.min_valid_time_ms);
   }
   return std::unique_ptr<Head>(std::move(head));
 }

@@ -13,9 +13,6 @@ using model::AppendOutcome;
 
 namespace {
 
-// The door's refs are indices from 1 on.
-constexpr model::SeriesRef ToRef(SeriesIndex index) { return model::SeriesRef{index} + 1; }
-
 void CountOutcome(HeadMetrics* metrics, AppendOutcome outcome, bool histogram) {
   const auto add = [histogram](const HeadMetrics::ByKind& counter) {
     (histogram ? counter.histograms : counter.floats)->Add();
@@ -28,7 +25,7 @@ void CountOutcome(HeadMetrics* metrics, AppendOutcome outcome, bool histogram) {
 }  // namespace
 
 HeadAppender::HeadAppender(HeadCore* core, Committer* committer, HeadMetrics* metrics)
-    : core_(core), committer_(committer), metrics_(metrics) {
+    : core_(core), committer_(committer), metrics_(metrics), epoch_(core->RegisterAppender()) {
   metrics_->appenders_created->Add();
   metrics_->active_appenders->Add(1);
 }
@@ -51,18 +48,23 @@ absl::StatusOr<model::SeriesRef> HeadAppender::Resolve(std::span<const model::La
   }
   {
     base::ReaderLock lock(core_->index_mutex());
-    const SeriesIndex found = core_->FindSeries(labels);
-    if (found != kNoSeriesIndex) return ToRef(found);
+    const SeriesIndex found = core_->index()->Find(labels);
+    if (found != kNoSeriesIndex) {
+      base::MutexLock stripe(core_->StripeOf(found));
+      return core_->UseSeries(found);
+    }
   }
   base::WriterLock lock(core_->index_mutex());
   NX_ASSIGN_OR_RETURN(const SeriesIndex index, core_->AddSeries(labels, 0));
-  return ToRef(index);
+  base::MutexLock stripe(core_->StripeOf(index));
+  return core_->UseSeries(index);
 }
 
-bool HeadAppender::ToIndex(model::SeriesRef ref, SeriesIndex* index) const {
-  if (ref == model::kNoSeries || ref > core_->num_series()) return false;
-  *index = static_cast<SeriesIndex>(ref - 1);
-  return true;
+bool HeadAppender::Hold(StripeHolder* stripe, model::SeriesRef ref, SeriesIndex* index) {
+  *index = HeadCore::IndexOf(ref);
+  if (*index >= core_->num_slots()) return false;
+  stripe->Hold(*index);
+  return core_->UseRef(*index, ref);
 }
 
 AppendBounds HeadAppender::Bounds(int64_t time_ms) {
@@ -113,9 +115,8 @@ void HeadAppender::AddStale(SeriesIndex series, int64_t time_ms) {
 
 AppendOutcome HeadAppender::AppendOneFloat(StripeHolder* stripe, const model::FloatSample& sample) {
   SeriesIndex index = 0;
-  if (!ToIndex(sample.ref, &index)) return AppendOutcome::kUnknownSeries;
+  if (!Hold(stripe, sample.ref, &index)) return AppendOutcome::kUnknownSeries;
   const AppendBounds bounds = Bounds(sample.time_ms);
-  stripe->Hold(index);
   const Series& series = core_->series(index);
   const AppendOutcome outcome = core_->CheckFloat(series, sample.time_ms, sample.value, bounds);
   if (outcome != AppendOutcome::kAccepted) return outcome;
@@ -155,7 +156,10 @@ template <typename H>
 AppendOutcome HeadAppender::Append(model::SeriesRef ref, int64_t time_ms, const H& histogram) {
   NX_CHECK(!finished_);
   SeriesIndex index = 0;
-  if (!ToIndex(ref, &index)) return AppendOutcome::kUnknownSeries;
+  {
+    StripeHolder stripe(core_);
+    if (!Hold(&stripe, ref, &index)) return AppendOutcome::kUnknownSeries;
+  }
   const AppendBounds bounds = Bounds(time_ms);
   if (time_ms < bounds.min_valid_time_ms) return AppendOutcome::kOutOfBounds;
   H copy = histogram;
@@ -202,9 +206,8 @@ absl::Status HeadAppender::AppendExemplar(model::SeriesRef /*ref*/,
 
 void HeadAppender::SetMetadata(model::SeriesRef ref, const model::Metadata& metadata) {
   SeriesIndex index = 0;
-  if (!ToIndex(ref, &index) || core_->SameMetadata(index, metadata)) return;
   StripeHolder stripe(core_);
-  stripe.Hold(index);
+  if (!Hold(&stripe, ref, &index) || core_->SameMetadata(index, metadata)) return;
   NoteUnlogged(index);
   request_.metadata.push_back({index, metadata});
 }
@@ -216,8 +219,13 @@ void HeadAppender::EncodeNewSeries() {
   if (fresh.empty()) return;
   std::vector<model::Label> labels;
   std::vector<size_t> ends;
+  std::shared_ptr<const HeadIndex> names;
+  {
+    base::ReaderLock lock(core_->index_mutex());
+    names = core_->index();
+  }
   for (const SeriesIndex index : fresh) {
-    core_->AppendLabelTexts(index, &labels);
+    names->AppendLabelTexts(index, &labels);
     ends.push_back(labels.size());
   }
   std::vector<disk::SeriesToLog> series;
@@ -295,6 +303,7 @@ void HeadAppender::Rollback() {
 void HeadAppender::Finish() {
   finished_ = true;
   request_ = {};
+  core_->ReleaseAppender(epoch_);
   metrics_->active_appenders->Add(-1);
 }
 

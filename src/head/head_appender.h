@@ -40,8 +40,9 @@ class HeadAppender final : public model::Appender {
     kCustomFloatHistogram
   };
 
+  // Takes the stripe lock of the series of `ref`, which then stays while this appender is open.
   // False: no such series.
-  bool ToIndex(model::SeriesRef ref, SeriesIndex* index) const;
+  bool Hold(StripeHolder* stripe, model::SeriesRef ref, SeriesIndex* index);
   AppendBounds Bounds(int64_t time_ms);
   // The batch that takes a sample of the type, begun if the newest does not.
   SampleBatch* BatchFor(SeriesIndex series, Type type);
@@ -61,6 +62,7 @@ class HeadAppender final : public model::Appender {
   HeadCore* const core_;
   Committer* const committer_;
   HeadMetrics* const metrics_;
+  const uint64_t epoch_;
   CommitRequest request_;
   bool has_bounds_ = false;
   AppendBounds bounds_;

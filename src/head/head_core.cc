@@ -10,8 +10,6 @@
 namespace narthex::head {
 
 using model::AppendOutcome;
-using model::Symbol;
-using model::SymbolLabel;
 
 namespace {
 
@@ -38,61 +36,53 @@ void StripeHolder::Release() {
   held_ = nullptr;
 }
 
-HeadCore::HeadCore(const HeadOptions& options, HeadMetrics* metrics)
+HeadCore::HeadCore(const HeadOptions& options, HeadMetrics* metrics, const base::Logger* logger)
     : options_(options),
       metrics_(metrics),
       times_(options.block_range_ms, options.samples_per_chunk),
-      sealed_(std::make_unique<MemoryChunkStore>()) {}
+      sealed_(logger),
+      min_valid_time_ms_(options.min_valid_time_ms) {}
 
 // ---- index
 
-SeriesIndex HeadCore::FindSeries(std::span<const model::Label> labels) const {
-  std::vector<SymbolLabel> symbols;
-  symbols.reserve(labels.size());
-  for (const model::Label& label : labels) {
-    const auto name = symbols_.Find(label.name);
-    const auto value = name ? symbols_.Find(label.value) : std::nullopt;
-    if (!value) return kNoSeriesIndex;
-    symbols.push_back({*name, *value});
-  }
-  return label_sets_.Find(symbols);
-}
-
 absl::StatusOr<SeriesIndex> HeadCore::AddSeries(std::span<const model::Label> labels,
                                                 uint64_t wal_ref) {
-  const SeriesIndex found = FindSeries(labels);
+  const SeriesIndex found = index_->Find(labels);
   if (found != kNoSeriesIndex) return found;
-  if (label_sets_.size() >= kMaxSeries || symbols_.num_bytes() > kMaxTableBytes ||
-      label_sets_.set_bytes() > kMaxTableBytes || (wal_ref == 0 && last_wal_ref_ >= kMaxWalRef)) {
-    return base::ResourceExhausted("head: too many series: series=", label_sets_.size());
+  if (num_slots() >= kMaxSeries || index_->symbols().num_bytes() > kMaxTableBytes ||
+      index_->label_sets().set_bytes() > kMaxTableBytes ||
+      (wal_ref == 0 && last_wal_ref_ >= kMaxWalRef)) {
+    return base::ResourceExhausted("head: too many series: series=", num_series());
   }
-  new_labels_.clear();
-  for (const model::Label& label : labels) {
-    const Symbol name = symbols_.Intern(label.name);
-    new_labels_.push_back({name, symbols_.Intern(label.value)});
+  SeriesIndex index = 0;
+  if (free_slots_.empty()) {
+    index = static_cast<SeriesIndex>(series_.Grow());
+  } else {
+    index = free_slots_.back();
+    free_slots_.pop_back();
   }
-  const SeriesIndex index = label_sets_.Add(new_labels_);
-  for (const SymbolLabel& label : new_labels_) postings_.Add(label.name, label.value, index);
+  index_->Add(index, labels);
+  if (is_remaking_) added_meanwhile_.push_back(index);
   if (wal_ref == 0) wal_ref = last_wal_ref_ + 1;
   NoteWalRef(wal_ref);
-  NX_CHECK_EQ(series_.Grow(), size_t{index});
-  Series& series = series_[index];
-  series.wal_ref_low = static_cast<uint32_t>(wal_ref);
-  series.wal_ref_high = static_cast<uint8_t>(wal_ref >> 32);
-  num_series_.store(index + 1, std::memory_order_release);
+  {
+    base::MutexLock stripe(StripeOf(index));
+    Series& series = series_[index];
+    series.wal_ref_low = static_cast<uint32_t>(wal_ref);
+    series.wal_ref_high = static_cast<uint8_t>(wal_ref >> 32);
+  }
+  if (index >= num_slots()) num_slots_.store(index + 1, std::memory_order_release);
+  num_series_.fetch_add(1, std::memory_order_relaxed);
   metrics_->series_created->Add();
   return index;
 }
 
-void HeadCore::NoteWalRef(uint64_t wal_ref) { last_wal_ref_ = std::max(last_wal_ref_, wal_ref); }
-
-void HeadCore::AppendLabelTexts(SeriesIndex series, std::vector<model::Label>* out) const {
-  std::vector<SymbolLabel> labels;
-  label_sets_.Decode(series, &labels);
-  for (const SymbolLabel& label : labels) {
-    out->push_back({symbols_.Text(label.name), symbols_.Text(label.value)});
-  }
+model::SeriesRef HeadCore::UseSeries(SeriesIndex index) {
+  series_[index].Clear(Series::kIdle);
+  return RefOf(index);
 }
+
+void HeadCore::NoteWalRef(uint64_t wal_ref) { last_wal_ref_ = std::max(last_wal_ref_, wal_ref); }
 
 // ---- checks
 
@@ -118,11 +108,14 @@ void HeadCore::RaiseMinValidTime(int64_t time_ms) {
 AppendOutcome HeadCore::CheckFloat(const Series& series, int64_t time_ms, double value,
                                    AppendBounds bounds) const {
   if (time_ms < bounds.min_valid_time_ms) return AppendOutcome::kOutOfBounds;
-  if (series.kind == ColumnKind::kNone) return AppendOutcome::kAccepted;
-  const int64_t last_ms = times_[series.times].last_ms;
+  if (!series.has_samples()) return AppendOutcome::kAccepted;
+  const int64_t last_ms = LastTimeOf(series);
   if (time_ms > last_ms) return AppendOutcome::kAccepted;
   if (time_ms < last_ms) return AppendOutcome::kOutOfOrder;
-  if (IsHistogramKind(series.kind)) return AppendOutcome::kDuplicate;
+  // After a restart the newest value may be in a file only: any other is taken for another.
+  if (IsHistogramKind(series.kind) || series.kind == ColumnKind::kNone) {
+    return AppendOutcome::kDuplicate;
+  }
   return std::bit_cast<uint64_t>(value) == std::bit_cast<uint64_t>(NewestFloat(series))
              ? AppendOutcome::kDuplicateSame
              : AppendOutcome::kDuplicate;
@@ -160,8 +153,8 @@ AppendOutcome HeadCore::CheckHistogram(const Series& series, int64_t time_ms, co
   constexpr ColumnKind kKind =
       std::is_same_v<H, model::Histogram> ? ColumnKind::kHistogram : ColumnKind::kFloatHistogram;
   if (time_ms < bounds.min_valid_time_ms) return AppendOutcome::kOutOfBounds;
-  if (series.kind == ColumnKind::kNone) return AppendOutcome::kAccepted;
-  const int64_t last_ms = times_[series.times].last_ms;
+  if (!series.has_samples()) return AppendOutcome::kAccepted;
+  const int64_t last_ms = LastTimeOf(series);
   if (time_ms > last_ms) return AppendOutcome::kAccepted;
   if (time_ms < last_ms) return AppendOutcome::kOutOfOrder;
   if (series.kind != kKind) return AppendOutcome::kDuplicate;
@@ -225,17 +218,42 @@ void HeadCore::EndCommit() {
   ++published_;
 }
 
-uint64_t HeadCore::RegisterReader() {
+HeadCore::Reader HeadCore::RegisterReader(int64_t min_time_ms) {
   base::MutexLock lock(&readers_mutex_);
-  ++readers_[published_];
-  return published_;
+  const Reader reader{.seen = published_, .min_time_ms = std::max(min_time_ms, hidden_before_ms_)};
+  ++readers_[reader.seen];
+  ++reader_times_[reader.min_time_ms];
+  return reader;
 }
 
-void HeadCore::ReleaseReader(uint64_t seen) {
+namespace {
+
+template <typename Key>
+void Leave(std::map<Key, uint32_t>* open, Key key) {
+  const auto entry = open->find(key);
+  NX_CHECK(entry != open->end());
+  if (--entry->second == 0) open->erase(entry);
+}
+
+}  // namespace
+
+void HeadCore::ReleaseReader(const Reader& reader) {
   base::MutexLock lock(&readers_mutex_);
-  const auto entry = readers_.find(seen);
-  NX_CHECK(entry != readers_.end());
-  if (--entry->second == 0) readers_.erase(entry);
+  Leave(&readers_, reader.seen);
+  Leave(&reader_times_, reader.min_time_ms);
+  somebody_left_.NotifyAll();
+}
+
+uint64_t HeadCore::RegisterAppender() {
+  base::MutexLock lock(&readers_mutex_);
+  ++appenders_[appender_epoch_];
+  return appender_epoch_;
+}
+
+void HeadCore::ReleaseAppender(uint64_t epoch) {
+  base::MutexLock lock(&readers_mutex_);
+  Leave(&appenders_, epoch);
+  somebody_left_.NotifyAll();
 }
 
 void HeadCore::NoteTime(int64_t time_ms) {
@@ -246,19 +264,34 @@ void HeadCore::NoteTime(int64_t time_ms) {
 MemoryBreakdown HeadCore::Memory() const {
   base::ReaderLock lock(&index_mutex_);
   MemoryBreakdown memory;
-  memory.symbols = symbols_.num_bytes();
-  memory.label_sets = label_sets_.set_bytes();
-  memory.series_table = label_sets_.table_bytes();
-  memory.postings = postings_.num_bytes();
+  memory.symbols = index_->symbols().num_bytes();
+  memory.label_sets = index_->label_sets().set_bytes();
+  memory.series_table = index_->label_sets().table_bytes() +
+                        (free_slots_.capacity() + retired_slots_.capacity()) * sizeof(SeriesIndex) +
+                        gone_refs_.size() * 48;
+  memory.postings = index_->postings().num_bytes();
   memory.series_state = series_.num_bytes() + sizeof(*this);
   memory.timestamps = times_.num_bytes();
   memory.values = columns_.num_bytes();
   memory.histograms = histograms_.num_bytes();
-  memory.sealed_chunks = sealed_->num_bytes();
+  memory.sealed_chunks = sealed_.num_bytes();
   base::MutexLock metadata_lock(&metadata_mutex_);
   memory.series_state += metadata_of_.size() * 32;
   for (const auto& [key, id] : metadata_ids_) memory.symbols += 64 + key.capacity();
   return memory;
+}
+
+void HeadCore::SetSealed(SeriesIndex index, Handle sealed) {
+  base::MutexLock stripe(StripeOf(index));
+  series_[index].sealed = sealed;
+  for (Handle handle = sealed; handle != 0;) {
+    const SealedChunks::Entry entry = sealed_[handle];
+    NoteTime(std::max(entry.min_time_ms, options_.min_valid_time_ms));
+    NoteTime(entry.max_time_ms);
+    metrics_->chunks_created->Add();
+    num_chunks_.fetch_add(1, std::memory_order_relaxed);
+    handle = entry.older;
+  }
 }
 
 // ---- applying samples
@@ -274,26 +307,36 @@ const std::vector<int64_t>& HeadCore::TimesOf(TimesId id) {
   return decoded_times_;
 }
 
-void HeadCore::AddSealed(Series* series, codec::ChunkEncoding encoding,
-                         std::span<const int64_t> times_ms, std::string_view bytes) {
-  series->sealed =
-      sealed_->Add(series->wal_ref(), {.older = series->sealed,
-                                       .min_time_ms = times_ms.front(),
-                                       .max_time_ms = times_ms.back(),
-                                       .num_samples = static_cast<uint16_t>(times_ms.size()),
-                                       .encoding = encoding,
-                                       .bytes = bytes});
+void HeadCore::WriteSealed(const Series& series, codec::ChunkEncoding encoding,
+                           std::span<const int64_t> times_ms, std::string_view bytes) {
+  SealedChunks::Entry before;
+  if (!written_.empty()) {
+    before = written_.back();
+  } else if (series.sealed != 0) {
+    before = sealed_[series.sealed];
+  }
+  const bool is_first = written_.empty() && series.sealed == 0;
+  const SealedChunks::Place place = sealed_.Write(series.wal_ref(), is_first ? nullptr : &before,
+                                                  {.min_time_ms = times_ms.front(),
+                                                   .max_time_ms = times_ms.back(),
+                                                   .encoding = encoding,
+                                                   .bytes = bytes});
+  written_.push_back({.older = 0,
+                      .min_time_ms = times_ms.front(),
+                      .max_time_ms = times_ms.back(),
+                      .place = place});
 }
 
 template <typename H>
-void HeadCore::SealHistograms(Series* series, uint32_t column, size_t count) {
+void HeadCore::SealHistograms(const Series& series) {
   constexpr auto kEncoding = std::is_same_v<H, model::Histogram>
                                  ? codec::ChunkEncoding::kHistogram
                                  : codec::ChunkEncoding::kFloatHistogram;
-  const std::vector<int64_t>& times_ms = TimesOf(series->times);
+  const std::vector<int64_t>& times_ms = TimesOf(series.times);
+  const size_t count = times_ms.size();
   std::vector<H> rows;
-  histograms_.Decode(column, count, &rows);
-  codec::CounterReset header = histograms_[column].header;
+  histograms_.Decode(series.column, count, &rows);
+  codec::CounterReset header = histograms_[series.column].header;
   // One chunk, as the column followed the chunk format's rule. Should the format say otherwise, its
   // word counts: the rest goes to a further chunk.
   for (size_t first = 0; first < count;) {
@@ -310,71 +353,76 @@ void HeadCore::SealHistograms(Series* series, uint32_t column, size_t count) {
       if (verdict.fit == codec::Fit::kWiden) appender->Widen(rows[next]);
       appender->Append(times_ms[next], rows[next], header);
     }
-    AddSealed(series, kEncoding, std::span(times_ms).subspan(first, next - first), encoded_);
+    WriteSealed(series, kEncoding, std::span(times_ms).subspan(first, next - first), encoded_);
     first = next;
   }
 }
 
-void HeadCore::Seal(SeriesIndex /*index*/, Series* series) {
-  const size_t count = times_[series->times].count;
-  if (series->kind == ColumnKind::kHistogram) {
-    SealHistograms<model::Histogram>(series, series->column, count);
-    histograms_.Free(series->column);
-    series->column = 0;
-    series->kind = ColumnKind::kNone;
-  } else if (series->kind == ColumnKind::kFloatHistogram) {
-    SealHistograms<model::FloatHistogram>(series, series->column, count);
+void HeadCore::DropOpenChunk(Series* series) {
+  if (IsHistogramKind(series->kind)) {
     histograms_.Free(series->column);
     series->column = 0;
     series->kind = ColumnKind::kNone;
   } else {
-    decoded_values_.clear();
-    DecodeFloats(columns_, *series, count, &decoded_values_);
-    const std::vector<int64_t>& times_ms = TimesOf(series->times);
-    codec::EncodeXorChunk(times_ms, decoded_values_, &encoded_);
-    AddSealed(series, codec::ChunkEncoding::kXor, times_ms, encoded_);
     DropFloats(&columns_, series);
   }
 }
 
-// Keeps the counts of stale and of histogram series right after a sample.
-void HeadCore::NoteState(bool was_stale, bool was_histogram, size_t old_buckets,
-                         const Series& series) {
-  const bool is_histogram = IsHistogramKind(series.kind);
-  bool is_stale = false;
-  size_t buckets = 0;
-  if (is_histogram) {
-    const HistogramColumn& column = histograms_[series.column];
-    is_stale = column.sum_bits == model::kStaleNanBits;
-    buckets = column.layout->num_buckets();
+void HeadCore::Seal(SeriesIndex index, Series* series, StripeHolder* stripe) {
+  // Only this thread changes samples, so the chunk is written without the lock, which files may
+  // hold up.
+  stripe->Release();
+  written_.clear();
+  if (series->kind == ColumnKind::kHistogram) {
+    SealHistograms<model::Histogram>(*series);
+  } else if (series->kind == ColumnKind::kFloatHistogram) {
+    SealHistograms<model::FloatHistogram>(*series);
   } else {
-    is_stale = model::IsStaleNan(NewestFloat(series));
+    const std::vector<int64_t>& times_ms = TimesOf(series->times);
+    decoded_values_.clear();
+    DecodeFloats(columns_, *series, times_ms.size(), &decoded_values_);
+    codec::EncodeXorChunk(times_ms, decoded_values_, &encoded_);
+    WriteSealed(*series, codec::ChunkEncoding::kXor, times_ms, encoded_);
   }
-  if (is_stale != was_stale) num_stale_ += is_stale ? 1 : ~uint64_t{0};
-  if (is_histogram != was_histogram) num_histograms_ += is_histogram ? 1 : ~uint64_t{0};
-  if (buckets != old_buckets) num_buckets_ += buckets - old_buckets;
+  stripe->Hold(index);
+  for (SealedChunks::Entry& entry : written_) {
+    entry.older = series->sealed;
+    series->sealed = sealed_.Link(entry);
+  }
+  DropOpenChunk(series);
 }
 
-void HeadCore::ApplyFloat(SeriesIndex index, Series* series, const model::FloatSample& sample) {
+HeadCore::State HeadCore::StateOf(const Series& series) const {
+  if (series.kind == ColumnKind::kNone) return {};
+  if (!IsHistogramKind(series.kind)) {
+    return {.is_stale = model::IsStaleNan(NewestFloat(series)), .is_histogram = false};
+  }
+  const HistogramColumn& column = histograms_[series.column];
+  return {.is_stale = column.sum_bits == model::kStaleNanBits,
+          .is_histogram = true,
+          .buckets = column.layout->num_buckets()};
+}
+
+void HeadCore::ChangeState(const State& from, const State& to) {
+  if (from == to) return;
+  if (from.is_stale != to.is_stale) num_stale_ += to.is_stale ? 1 : ~uint64_t{0};
+  if (from.is_histogram != to.is_histogram) num_histograms_ += to.is_histogram ? 1 : ~uint64_t{0};
+  num_buckets_ += to.buckets - from.buckets;
+}
+
+void HeadCore::ApplyFloat(SeriesIndex index, const model::FloatSample& sample,
+                          StripeHolder* stripe) {
+  Series* const series = &series_[index];
   const bool open = series->kind != ColumnKind::kNone;
   const TimesColumn& times = times_[series->times];
-  if (open && sample.time_ms <= times.last_ms) return;  // Overtaken since it was checked.
-  const bool was_histogram = IsHistogramKind(series->kind);
-  bool was_stale = false;
-  size_t old_buckets = 0;
-  if (was_histogram) {
-    const HistogramColumn& column = histograms_[series->column];
-    was_stale = column.sum_bits == model::kStaleNanBits;
-    old_buckets = column.layout->num_buckets();
-  } else if (open) {
-    was_stale = model::IsStaleNan(NewestFloat(*series));
-  }
-
+  // Overtaken since it was checked.
+  if (series->has_samples() && sample.time_ms <= LastTimeOf(*series)) return;
+  const State before = StateOf(*series);
   const bool cut =
-      open && (was_histogram || times.count >= 2 * options_.samples_per_chunk ||
+      open && (before.is_histogram || times.count >= 2 * options_.samples_per_chunk ||
                sample.time_ms >= times.next_cut_ms || series->column_size > kMaxColumnBytes);
   const size_t count = cut || !open ? 0 : times.count;
-  if (cut) Seal(index, series);
+  if (cut) Seal(index, series, stripe);
   if (count == 0) {
     metrics_->chunks_created->Add();
     num_chunks_.fetch_add(1, std::memory_order_relaxed);
@@ -383,40 +431,33 @@ void HeadCore::ApplyFloat(SeriesIndex index, Series* series, const model::FloatS
                                 cut ? Times::Extend::kNewChunk : Times::Extend::kSameChunk);
   AppendFloat(&columns_, series, count, sample.value);
   NoteTime(sample.time_ms);
-  NoteState(was_stale, was_histogram, old_buckets, *series);
+  ChangeState(before, StateOf(*series));
 }
 
 template <typename H>
-void HeadCore::ApplyHistogram(SeriesIndex index, Series* series, int64_t time_ms,
-                              const H& histogram) {
+void HeadCore::ApplyHistogram(SeriesIndex index, int64_t time_ms, const H& histogram,
+                              StripeHolder* stripe) {
+  Series* const series = &series_[index];
   constexpr ColumnKind kKind =
       std::is_same_v<H, model::Histogram> ? ColumnKind::kHistogram : ColumnKind::kFloatHistogram;
   const bool open = series->kind != ColumnKind::kNone;
   const TimesColumn& times = times_[series->times];
-  if (open && time_ms <= times.last_ms) return;
-  const bool was_histogram = IsHistogramKind(series->kind);
-  bool was_stale = false;
-  size_t old_buckets = 0;
+  if (series->has_samples() && time_ms <= LastTimeOf(*series)) return;
+  const State before = StateOf(*series);
   bool cut = open && series->kind != kKind;
   codec::Verdict verdict{.fit = codec::Fit::kCut,
                          .next_header = codec::FirstHeader(histogram.hint)};
-  if (was_histogram) {
+  if (open && !cut) {
     const HistogramColumn& column = histograms_[series->column];
-    was_stale = column.sum_bits == model::kStaleNanBits;
-    old_buckets = column.layout->num_buckets();
-    if (!cut) {
-      verdict = histograms_.Offer(series->column, histogram);
-      const bool full = time_ms >= times.next_cut_ms || column.size >= kFullHistogramBytes;
-      cut = verdict.fit == codec::Fit::kCut ||
-            (full &&
-             (times.count >= kMinHistogramSamples || time_ms >= times_.RangeEnd(times.first_ms))) ||
-            times.count >= 2 * options_.samples_per_chunk;
-    }
-  } else if (open) {
-    was_stale = model::IsStaleNan(NewestFloat(*series));
+    verdict = histograms_.Offer(series->column, histogram);
+    const bool full = time_ms >= times.next_cut_ms || column.size >= kFullHistogramBytes;
+    cut = verdict.fit == codec::Fit::kCut ||
+          (full &&
+           (times.count >= kMinHistogramSamples || time_ms >= times_.RangeEnd(times.first_ms))) ||
+          times.count >= 2 * options_.samples_per_chunk;
   }
   const size_t count = cut || !open ? 0 : times.count;
-  if (cut) Seal(index, series);
+  if (cut) Seal(index, series, stripe);
   if (count == 0) {
     metrics_->chunks_created->Add();
     num_chunks_.fetch_add(1, std::memory_order_relaxed);
@@ -431,7 +472,7 @@ void HeadCore::ApplyHistogram(SeriesIndex index, Series* series, int64_t time_ms
     histograms_.Append(series->column, histogram, verdict.fit, count);
   }
   NoteTime(time_ms);
-  NoteState(was_stale, was_histogram, old_buckets, *series);
+  ChangeState(before, StateOf(*series));
 }
 
 void HeadCore::Apply(SampleBatch* batch) {
@@ -439,30 +480,30 @@ void HeadCore::Apply(SampleBatch* batch) {
   for (size_t i = 0; i < batch->floats.size(); ++i) {
     const SeriesIndex index = batch->float_series[i];
     stripe.Hold(index);
-    Series* const series = &series_[index];
+    const ColumnKind kind = series_[index].kind;
     const model::FloatSample& sample = batch->floats[i];
-    if (IsHistogramKind(series->kind) && model::IsStaleNan(sample.value)) {
+    if (IsHistogramKind(kind) && model::IsStaleNan(sample.value)) {
       // A histogram series ends with a histogram's marker.
-      if (series->kind == ColumnKind::kHistogram) {
+      if (kind == ColumnKind::kHistogram) {
         model::Histogram stale;
         stale.sum = sample.value;
-        ApplyHistogram(index, series, sample.time_ms, stale);
+        ApplyHistogram(index, sample.time_ms, stale, &stripe);
       } else {
         model::FloatHistogram stale;
         stale.sum = sample.value;
-        ApplyHistogram(index, series, sample.time_ms, stale);
+        ApplyHistogram(index, sample.time_ms, stale, &stripe);
       }
       continue;
     }
-    ApplyFloat(index, series, sample);
+    ApplyFloat(index, sample, &stripe);
   }
   for (const auto& pending : batch->histograms) {
     stripe.Hold(pending.series);
-    ApplyHistogram(pending.series, &series_[pending.series], pending.time_ms, pending.histogram);
+    ApplyHistogram(pending.series, pending.time_ms, pending.histogram, &stripe);
   }
   for (const auto& pending : batch->float_histograms) {
     stripe.Hold(pending.series);
-    ApplyHistogram(pending.series, &series_[pending.series], pending.time_ms, pending.histogram);
+    ApplyHistogram(pending.series, pending.time_ms, pending.histogram, &stripe);
   }
 }
 

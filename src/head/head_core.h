@@ -1,10 +1,16 @@
 // The tables of the head and what is done to them; who may do it when is the caller's matter:
 //
-//   index (symbols, label sets, postings)   index_mutex(): shared to look up, exclusive to add
+//   index (symbols, label sets, postings)   index_mutex(): shared to look up, exclusive to add or
+//                                           to put another in its place
 //   series samples (series, times, columns)        changed by one committer at a time, between
 //   BeginCommit()
 //                                           and EndCommit(); each series under its stripe lock,
 //                                           which readers of the series take too
+//
+// A series is a number: 0, 1, 2, ... When it has no samples left it goes, and its number is given
+// to another once no reader is left that began before. The door's SeriesRef is the number and bits
+// of the series' number in the log, which no other series ever has; so a stale ref is known as
+// such.
 //
 // Lock order: index_mutex, then one stripe, then readers_mutex.
 #pragma once
@@ -22,13 +28,11 @@
 
 #include "absl/status/statusor.h"
 #include "head/arena.h"
+#include "head/head_index.h"
 #include "head/head_metrics.h"
 #include "head/histogram_column.h"
-#include "head/label_sets.h"
-#include "head/postings.h"
 #include "head/sealed_chunks.h"
 #include "head/series.h"
-#include "head/symbol_store.h"
 #include "head/times.h"
 #include "narthex/base/mutex.h"
 #include "narthex/codec/chunk/float_chunk.h"
@@ -65,9 +69,11 @@ struct AppendBounds {
   int64_t min_valid_time_ms = std::numeric_limits<int64_t>::min();
 };
 
+class StripeHolder;
+
 class HeadCore {
  public:
-  HeadCore(const HeadOptions& options, HeadMetrics* metrics);
+  HeadCore(const HeadOptions& options, HeadMetrics* metrics, const base::Logger* logger);
 
   base::SharedMutex* index_mutex() const { return &index_mutex_; }
   base::Mutex* StripeOf(SeriesIndex series) const {
@@ -77,30 +83,44 @@ class HeadCore {
 
   // ---- index
 
-  // kNoSeriesIndex if there is none. REQUIRES: index_mutex shared.
-  SeriesIndex FindSeries(std::span<const model::Label> labels) const;
+  // The current index; later ones may take its place. REQUIRES: index_mutex shared.
+  const std::shared_ptr<HeadIndex>& index() const { return index_; }
   // Finds or adds. `wal_ref` numbers a new series (0: the next free number).
   // kResourceExhausted: the tables are full. REQUIRES: index_mutex exclusive.
   absl::StatusOr<SeriesIndex> AddSeries(std::span<const model::Label> labels, uint64_t wal_ref);
   void NoteWalRef(uint64_t wal_ref);
 
-  const SymbolStore& symbols() const { return symbols_; }
-  const LabelSets& label_sets() const { return label_sets_; }
-  const Postings& postings() const { return postings_; }
-  uint32_t num_series() const { return num_series_.load(std::memory_order_acquire); }
+  // Series are numbered below num_slots(); not all of these numbers are in use.
+  uint32_t num_slots() const { return num_slots_.load(std::memory_order_acquire); }
+  uint32_t num_series() const { return num_series_.load(std::memory_order_relaxed); }
 
-  // The series' number in the write-ahead log, which never changes.
+  // The series' number in the write-ahead log. REQUIRES: the series cannot go.
   uint64_t WalRefOf(SeriesIndex series) const { return series_[series].wal_ref(); }
-  // The labels of a series as text; views valid as long as the head.
-  void AppendLabelTexts(SeriesIndex series, std::vector<model::Label>* out) const;
 
   // ---- samples. REQUIRES of all that take a series: its stripe lock, if not said otherwise.
 
   const Series& series(SeriesIndex index) const { return series_[index]; }
+  // Where the series of a ref is, if it still is there. No lock needed.
+  static SeriesIndex IndexOf(model::SeriesRef ref) { return static_cast<SeriesIndex>(ref) - 1; }
+  // The ref of a series that somebody asks for.
+  model::SeriesRef UseSeries(SeriesIndex index);
+  // Whether the series of `ref` is there; `index` is IndexOf(ref).
+  bool UseRef(SeriesIndex index, model::SeriesRef ref) {
+    if (RefOf(index) != ref) return false;
+    series_[index].Clear(Series::kIdle);
+    return true;
+  }
+  // INT64_MIN if it has no samples.
+  int64_t LastTimeOf(const Series& series) const {
+    if (series.kind != ColumnKind::kNone) return times_[series.times].last_ms;
+    return series.sealed == 0 ? std::numeric_limits<int64_t>::min()
+                              : sealed_[series.sealed].max_time_ms;
+  }
   const Times& times() const { return times_; }
   const Arena& columns() const { return columns_; }
   const HistogramColumns& histograms() const { return histograms_; }
-  const SealedChunkStore& sealed() const { return *sealed_; }
+  const SealedChunks& sealed() const { return sealed_; }
+  SealedChunks* mutable_sealed() { return &sealed_; }
   void MarkLogged(SeriesIndex index) { series_[index].Set(Series::kLogged); }
 
   model::AppendOutcome CheckFloat(const Series& series, int64_t time_ms, double value,
@@ -126,9 +146,53 @@ class HeadCore {
 
   // ---- readers. Thread-safe.
 
-  // A reader that begins now sees commits up to the returned one until it is released.
-  uint64_t RegisterReader();
-  void ReleaseReader(uint64_t seen);
+  struct Reader {
+    uint64_t seen = 0;        // It sees commits up to this one ...
+    int64_t min_time_ms = 0;  // ... and samples from here on.
+  };
+  // A reader that begins now and wants samples from `min_time_ms` on.
+  Reader RegisterReader(int64_t min_time_ms);
+  void ReleaseReader(const Reader& reader);
+
+  // ---- appenders, as far as the removal of series waits for them. Thread-safe.
+
+  uint64_t RegisterAppender();
+  void ReleaseAppender(uint64_t epoch);
+  // Returns when all appenders that are open now are closed, or after `timeout_ms`: false.
+  bool AwaitAppenders(int64_t timeout_ms);
+
+  // ---- removal of what is old (head_truncate.cc). One caller at a time.
+
+  // From now on readers see no samples before `min_time_ms` and appenders may add none. Returns
+  // when all readers that see older ones are gone.
+  void HideBefore(int64_t min_time_ms);
+  // Drops chunks that end before `min_time_ms` of the series `first` up to `last`, and adds to
+  // `*idle` which of them have no samples. Notes the oldest sample left in `*min_left_ms`.
+  // REQUIRES: no commit runs.
+  void DropChunks(SeriesIndex first, SeriesIndex last, int64_t min_time_ms,
+                  std::vector<SeriesIndex>* idle, int64_t* min_left_ms);
+  // Removes those of the series which are still idle, and returns them. `logged_until_ms`: the log
+  // may have samples of them up to this time.
+  // REQUIRES: appenders that were open when the series became idle are closed.
+  std::vector<SeriesIndex> RemoveIdle(const std::vector<SeriesIndex>& idle,
+                                      int64_t logged_until_ms);
+  // Lets numbers be used again once no reader may hold them. REQUIRES: no commit runs.
+  void Retire(const std::vector<SeriesIndex>& gone);
+  // After DropChunks() of all series.
+  void RaiseMinTime(int64_t min_left_ms);
+
+  // Whether the log must keep the records of a series for what it has from `min_time_ms` on:
+  // sorted numbers of the series there are, and of gone ones whose samples the log still has.
+  std::vector<uint64_t> RefsToKeep(int64_t min_time_ms) const;
+  // Notes that the log has samples up to `time_ms` under a number that is no series' first one.
+  void NoteOtherRef(uint64_t wal_ref, int64_t time_ms);
+  // Forgets gone numbers whose samples end before `min_time_ms`.
+  void ForgetRefsBefore(int64_t min_time_ms);
+
+  // ---- replay
+
+  // Makes `sealed` the chunks of a series that has no samples yet. REQUIRES: no commit runs.
+  void SetSealed(SeriesIndex index, Handle sealed);
 
   int64_t min_time_ms() const { return min_time_ms_.load(std::memory_order_relaxed); }
   int64_t max_time_ms() const { return max_time_ms_.load(std::memory_order_relaxed); }
@@ -146,28 +210,46 @@ class HeadCore {
   struct alignas(64) Stripe {
     base::Mutex mutex;
   };
-  void ApplyFloat(SeriesIndex index, Series* series, const model::FloatSample& sample);
+  void ApplyFloat(SeriesIndex index, const model::FloatSample& sample, StripeHolder* stripe);
   template <typename H>
-  void ApplyHistogram(SeriesIndex index, Series* series, int64_t time_ms, const H& histogram);
+  void ApplyHistogram(SeriesIndex index, int64_t time_ms, const H& histogram, StripeHolder* stripe);
   // Writes the open chunk as a sealed one; the series has no open chunk then.
-  void Seal(SeriesIndex index, Series* series);
+  void Seal(SeriesIndex index, Series* series, StripeHolder* stripe);
   template <typename H>
-  void SealHistograms(Series* series, uint32_t column, size_t count);
-  void AddSealed(Series* series, codec::ChunkEncoding encoding, std::span<const int64_t> times_ms,
-                 std::string_view bytes);
+  void SealHistograms(const Series& series);
+  void WriteSealed(const Series& series, codec::ChunkEncoding encoding,
+                   std::span<const int64_t> times_ms, std::string_view bytes);
+  void DropOpenChunk(Series* series);
+  model::SeriesRef RefOf(SeriesIndex index) const {
+    return (series_[index].wal_ref() & 0x7fffffff) << 32 | (uint64_t{index} + 1);
+  }
   const std::vector<int64_t>& TimesOf(TimesId id);
   void NoteTime(int64_t time_ms);
-  void NoteState(bool was_stale, bool was_histogram, size_t old_buckets, const Series& series);
+  // What a series adds to the counts of series of a kind.
+  struct State {
+    bool is_stale = false;
+    bool is_histogram = false;
+    size_t buckets = 0;
+    bool operator==(const State&) const = default;
+  };
+  State StateOf(const Series& series) const;
+  void ChangeState(const State& from, const State& to);
+  std::shared_ptr<HeadIndex> RemakeIndex(const std::vector<SeriesIndex>& idle);
 
   const HeadOptions options_;
   HeadMetrics* const metrics_;
 
   mutable base::SharedMutex index_mutex_;
-  SymbolStore symbols_;
-  LabelSets label_sets_;
-  Postings postings_;
-  std::vector<model::SymbolLabel> new_labels_;
+  std::shared_ptr<HeadIndex> index_ = std::make_shared<HeadIndex>();
   uint64_t last_wal_ref_ = 0;
+  std::vector<SeriesIndex> free_slots_;     // Descending.
+  std::vector<SeriesIndex> retired_slots_;  // Free once all readers see commit ...
+  uint64_t retired_at_ = 0;                 // ... this one.
+  // Series added while another index is made; `is_remaking_` says whether one is.
+  bool is_remaking_ = false;
+  std::vector<SeriesIndex> added_meanwhile_;
+  std::map<uint64_t, int64_t> gone_refs_;  // Numbers of the log to the last time under them.
+  std::atomic<uint32_t> num_slots_{0};
   std::atomic<uint32_t> num_series_{0};
 
   mutable std::array<Stripe, kNumStripes> stripes_;
@@ -175,7 +257,7 @@ class HeadCore {
   Times times_;
   Arena columns_;
   HistogramColumns histograms_;
-  std::unique_ptr<SealedChunkStore> sealed_;
+  SealedChunks sealed_;
 
   // Scratch of the committer.
   std::vector<int64_t> decoded_times_;
@@ -183,6 +265,7 @@ class HeadCore {
   uint32_t decoded_version_ = 0;
   std::vector<double> decoded_values_;
   std::string encoded_;
+  std::vector<SealedChunks::Entry> written_;  // Of the chunk being sealed.
 
   mutable base::Mutex metadata_mutex_;
   std::map<std::string, uint32_t> metadata_ids_ NX_GUARDED_BY(metadata_mutex_);
@@ -190,12 +273,17 @@ class HeadCore {
 
   mutable base::Mutex readers_mutex_;
   uint64_t published_ NX_GUARDED_BY(readers_mutex_) = 0;  // The newest visible commit.
-  std::map<uint64_t, uint32_t> readers_
-      NX_GUARDED_BY(readers_mutex_);  // Open ones, by what they see.
+  // Open ones, by what they see and from which time on.
+  std::map<uint64_t, uint32_t> readers_ NX_GUARDED_BY(readers_mutex_);
+  std::map<int64_t, uint32_t> reader_times_ NX_GUARDED_BY(readers_mutex_);
+  int64_t hidden_before_ms_ NX_GUARDED_BY(readers_mutex_) = std::numeric_limits<int64_t>::min();
+  std::map<uint64_t, uint32_t> appenders_ NX_GUARDED_BY(readers_mutex_);
+  uint64_t appender_epoch_ NX_GUARDED_BY(readers_mutex_) = 0;
+  base::CondVar somebody_left_;
 
   std::atomic<int64_t> min_time_ms_{std::numeric_limits<int64_t>::max()};
   std::atomic<int64_t> max_time_ms_{std::numeric_limits<int64_t>::min()};
-  std::atomic<int64_t> min_valid_time_ms_{std::numeric_limits<int64_t>::min()};
+  std::atomic<int64_t> min_valid_time_ms_;
   std::atomic<uint64_t> num_chunks_{0};
   std::atomic<uint64_t> num_stale_{0};
   std::atomic<uint64_t> num_histograms_{0};

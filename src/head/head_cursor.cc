@@ -15,7 +15,7 @@ using model::SampleKind;
 using model::TimeRange;
 
 std::unique_ptr<model::SeriesCursor> HeadSelection::NewCursor(model::HistogramDetail detail) const {
-  return std::make_unique<HeadCursor>(core_, seen_, detail, &series_);
+  return std::make_unique<HeadCursor>(core_, reader_, detail, &series_);
 }
 
 model::SeriesSelection::Latest HeadSelection::FindLatest(size_t index, TimeRange range,
@@ -23,12 +23,17 @@ model::SeriesSelection::Latest HeadSelection::FindLatest(size_t index, TimeRange
   const SeriesIndex which = series_[index];
   base::MutexLock lock(core_->StripeOf(which));
   const Series& series = core_->series(which);
+  // Slow path: after a restart all samples may be in files.
+  if (series.kind == ColumnKind::kNone) {
+    return series.sealed == 0 ? Latest::kNone : Latest::kAskCursor;
+  }
   const TimesColumn& times = core_->times()[series.times];
   // Slow path: the newest sample is younger than the reader or than the range.
-  if (CommitAfter(times.last_commit, seen_) || times.last_ms > range.max_time_ms) {
+  if (CommitAfter(times.last_commit, static_cast<CommitNumber>(reader_.seen)) ||
+      times.last_ms > range.max_time_ms) {
     return Latest::kAskCursor;
   }
-  if (times.last_ms < range.min_time_ms) return Latest::kNone;
+  if (times.last_ms < std::max(range.min_time_ms, reader_.min_time_ms)) return Latest::kNone;
   out->time_ms = times.last_ms;
   if (!IsHistogramKind(series.kind)) {
     out->kind = SampleKind::kFloat;
@@ -93,7 +98,18 @@ void HeadCursor::DecodeOpenHistograms(const Series& series, size_t count) {
   }
 }
 
-bool HeadCursor::ReadFullRow(const SealedChunk& chunk, Row which, model::FloatHistogram* out) {
+bool HeadCursor::Read(const SealedChunks::Entry& entry, SealedChunk* chunk) {
+  absl::StatusOr<SealedChunk> read = sealed_reader_.Get(entry);
+  status_ = read.status();
+  if (!status_.ok()) return false;
+  *chunk = *read;
+  return true;
+}
+
+bool HeadCursor::ReadFullRow(const SealedChunks::Entry& entry, Row which,
+                             model::FloatHistogram* out) {
+  SealedChunk chunk;
+  if (!Read(entry, &chunk)) return false;
   status_ = codec::DecodeHistogramChunk(chunk.encoding, chunk.bytes, model::HistogramDetail::kFull,
                                         &full_rows_);
   if (!status_.ok()) return false;
@@ -114,7 +130,8 @@ bool HeadCursor::ReadFullRow(const SealedChunk& chunk, Row which, model::FloatHi
   return true;
 }
 
-void HeadCursor::CompleteFirstHint(const std::vector<int64_t>& times, const SealedChunk* chunk,
+void HeadCursor::CompleteFirstHint(const std::vector<int64_t>& times,
+                                   const SealedChunks::Entry* chunk,
                                    codec::HistogramColumns* columns) {
   if (!has_previous_ || RowsInRange(times).first != 0 ||
       columns->hints[0] != model::CounterResetHint::kUnknown ||
@@ -143,23 +160,25 @@ void HeadCursor::Seek(size_t index, TimeRange range) {
   open_ = Open::kNone;
   has_previous_ = false;
   status_ = absl::OkStatus();
-  range_ = range;
+  range_ = {.min_time_ms = std::max(range.min_time_ms, reader_.min_time_ms),
+            .max_time_ms = range.max_time_ms};
   const SeriesIndex which = (*series_)[index];
   base::MutexLock lock(core_->StripeOf(which));
   const Series& series = core_->series(which);
-  if (series.kind == ColumnKind::kNone) return;
-  const int64_t hidden_from = core_->times().HiddenFrom(series.times, seen_);
+  const int64_t hidden_from =
+      core_->times().HiddenFrom(series.times, static_cast<CommitNumber>(reader_.seen));
   if (hidden_from <= range_.max_time_ms) {
     if (hidden_from == std::numeric_limits<int64_t>::min()) return;
     range_.max_time_ms = hidden_from - 1;
   }
   if (range_.min_time_ms > range_.max_time_ms) return;
   const TimesColumn& times = core_->times()[series.times];
-  if (times.first_ms <= range_.max_time_ms && times.last_ms >= range_.min_time_ms) {
+  if (series.kind != ColumnKind::kNone && times.first_ms <= range_.max_time_ms &&
+      times.last_ms >= range_.min_time_ms) {
     DecodeOpenChunk(series);
   }
   for (Handle handle = series.sealed; handle != 0;) {
-    const SealedChunk chunk = core_->sealed().Get(handle);
+    const SealedChunks::Entry chunk = core_->sealed()[handle];
     if (chunk.max_time_ms < range_.min_time_ms) break;
     if (chunk.min_time_ms <= range_.max_time_ms) sealed_.push_back(chunk);
     handle = chunk.older;
@@ -204,8 +223,10 @@ bool HeadCursor::SetHistograms(const std::vector<int64_t>& times,
 
 bool HeadCursor::NextSealed() {
   while (!sealed_.empty()) {
-    const SealedChunk chunk = sealed_.back();
+    const SealedChunks::Entry entry = sealed_.back();
     sealed_.pop_back();
+    SealedChunk chunk;
+    if (!Read(entry, &chunk)) return false;
     if (codec::IsFloatEncoding(chunk.encoding)) {
       status_ = codec::DecodeFloatChunk(chunk.encoding, chunk.bytes, &floats_);
       if (!status_.ok()) return false;
@@ -214,9 +235,9 @@ bool HeadCursor::NextSealed() {
       status_ = codec::DecodeHistogramChunk(chunk.encoding, chunk.bytes, detail_, &histograms_);
       if (!status_.ok()) return false;
       if (detail_ == model::HistogramDetail::kCountAndSum) {
-        CompleteFirstHint(histograms_.times_ms, &chunk, &histograms_);
+        CompleteFirstHint(histograms_.times_ms, &entry, &histograms_);
         if (!status_.ok()) return false;
-        previous_ = chunk;
+        previous_ = entry;
         has_previous_ = true;
       }
       if (SetHistograms(histograms_.times_ms, histograms_)) return true;

@@ -14,20 +14,26 @@ namespace narthex::head {
 // Immutable, thread-safe; `core` must outlive it.
 class HeadSelection final : public model::SeriesSelection {
  public:
-  HeadSelection(const HeadCore* core, CommitNumber seen, model::HistogramDetail detail,
+  HeadSelection(const HeadCore* core, std::shared_ptr<const HeadIndex> index,
+                const HeadCore::Reader& reader, model::HistogramDetail detail,
                 std::vector<SeriesIndex> series)
-      : core_(core), seen_(seen), detail_(detail), series_(std::move(series)) {}
+      : core_(core),
+        index_(std::move(index)),
+        reader_(reader),
+        detail_(detail),
+        series_(std::move(series)) {}
 
   size_t size() const override { return series_.size(); }
   void AppendLabels(size_t index, std::vector<model::SymbolLabel>* out) const override {
-    core_->label_sets().Decode(series_[index], out);
+    index_->label_sets().Decode(series_[index], out);
   }
   std::unique_ptr<model::SeriesCursor> NewCursor(model::HistogramDetail detail) const override;
   Latest FindLatest(size_t index, model::TimeRange range, model::LatestSample* out) const override;
 
  private:
   const HeadCore* const core_;
-  const CommitNumber seen_;
+  const std::shared_ptr<const HeadIndex> index_;
+  const HeadCore::Reader reader_;
   const model::HistogramDetail detail_;
   const std::vector<SeriesIndex> series_;
 };
@@ -38,9 +44,13 @@ class HeadSelection final : public model::SeriesSelection {
 class HeadCursor final : public model::SeriesCursor {
  public:
   // `series` must outlive the cursor.
-  HeadCursor(const HeadCore* core, CommitNumber seen, model::HistogramDetail detail,
+  HeadCursor(const HeadCore* core, const HeadCore::Reader& reader, model::HistogramDetail detail,
              const std::vector<SeriesIndex>* series)
-      : core_(core), seen_(seen), detail_(detail), series_(series) {}
+      : core_(core),
+        reader_(reader),
+        detail_(detail),
+        series_(series),
+        sealed_reader_(&core->sealed()) {}
 
   void Seek(size_t index, model::TimeRange range) override;
   bool Next() override;
@@ -48,6 +58,8 @@ class HeadCursor final : public model::SeriesCursor {
   absl::Status status() const override { return status_; }
 
  private:
+  // Reads the bytes of a sealed chunk. False: see status().
+  bool Read(const SealedChunks::Entry& entry, SealedChunk* chunk);
   void DecodeOpenChunk(const Series& series);
   template <typename H>
   void DecodeOpenHistograms(const Series& series, size_t count);
@@ -59,19 +71,20 @@ class HeadCursor final : public model::SeriesCursor {
   bool SetHistograms(const std::vector<int64_t>& times, const codec::HistogramColumns& columns);
   // Without buckets the reader cannot compare across chunks, so the first row of a chunk that
   // follows another says here whether it is a reset. `chunk` is null for the open one.
-  void CompleteFirstHint(const std::vector<int64_t>& times, const SealedChunk* chunk,
+  void CompleteFirstHint(const std::vector<int64_t>& times, const SealedChunks::Entry* chunk,
                          codec::HistogramColumns* columns);
   // A row of a sealed chunk with its buckets: the first, or the last that is no stale marker.
   enum class Row : uint8_t { kFirst, kLast };
-  bool ReadFullRow(const SealedChunk& chunk, Row which, model::FloatHistogram* out);
+  bool ReadFullRow(const SealedChunks::Entry& chunk, Row which, model::FloatHistogram* out);
 
   const HeadCore* const core_;
-  const CommitNumber seen_;
+  const HeadCore::Reader reader_;
   const model::HistogramDetail detail_;
   const std::vector<SeriesIndex>* const series_;
+  SealedChunkReader sealed_reader_;
 
-  model::TimeRange range_;           // Hidden times cut off.
-  std::vector<SealedChunk> sealed_;  // Still to read, the newest first.
+  model::TimeRange range_;                   // Hidden times cut off.
+  std::vector<SealedChunks::Entry> sealed_;  // Still to read, the newest first.
   enum class Open : uint8_t { kNone, kFloat, kHistogram };
   Open open_ = Open::kNone;      // What of the open chunk is still to be given out.
   TimesId times_id_ = kNoTimes;  // Of open_times_, to decode shared columns once.
@@ -81,7 +94,7 @@ class HeadCursor final : public model::SeriesCursor {
   codec::HistogramColumns open_histograms_;
   model::FloatHistogram open_first_;  // First row of the open chunk, if its hint may need it.
   bool has_previous_ = false;         // A histogram chunk was read since Seek(): ...
-  SealedChunk previous_;              // ... this one last.
+  SealedChunks::Entry previous_;      // ... this one last.
   codec::HistogramColumns full_rows_;
   codec::FloatColumns floats_;
   codec::HistogramColumns histograms_;

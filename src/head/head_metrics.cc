@@ -22,6 +22,12 @@ HeadMetrics::HeadMetrics(base::Registry* registry, const base::Clock* clock)
                                    "Total number of requests for series that were not found.");
   chunks_created = r->AddCounter("prometheus_tsdb_head_chunks_created_total",
                                  "Total number of chunks created in the head");
+  chunks_removed = r->AddCounter("prometheus_tsdb_head_chunks_removed_total",
+                                 "Total number of chunks removed in the head");
+  truncations = r->AddCounter("prometheus_tsdb_head_truncations_total",
+                              "Total number of head truncations attempted.");
+  truncations_failed = r->AddCounter("prometheus_tsdb_head_truncations_failed_total",
+                                     "Total number of head truncations that failed.");
   appenders_created = r->AddCounter("prometheus_tsdb_head_appenders_created_total",
                                     "Total number of appenders created in the head");
   active_appenders = r->AddGauge("prometheus_tsdb_head_active_appenders",

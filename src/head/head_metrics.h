@@ -22,6 +22,9 @@ class HeadMetrics {
   base::Counter* series_removed;
   base::Counter* series_not_found;
   base::Counter* chunks_created;
+  base::Counter* chunks_removed;
+  base::Counter* truncations;
+  base::Counter* truncations_failed;
   base::Counter* appenders_created;
   base::Gauge* active_appenders;
   base::Gauge* replay_seconds;

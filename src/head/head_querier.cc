@@ -16,14 +16,17 @@ using model::TimeRange;
 
 SymbolSnapshot::SymbolSnapshot(const HeadCore* core) : core_(core) {
   base::ReaderLock lock(core_->index_mutex());
-  size_ = core_->symbols().size();
+  index_ = core_->index();
+  size_ = index_->symbols().size();
 }
 
-std::string_view SymbolSnapshot::Text(Symbol symbol) const { return core_->symbols().Text(symbol); }
+std::string_view SymbolSnapshot::Text(Symbol symbol) const {
+  return index_->symbols().Text(symbol);
+}
 
 std::optional<Symbol> SymbolSnapshot::Find(std::string_view text) const {
   base::ReaderLock lock(core_->index_mutex());
-  const std::optional<Symbol> found = core_->symbols().Find(text);
+  const std::optional<Symbol> found = index_->symbols().Find(text);
   if (!found || *found >= size_) return std::nullopt;
   return found;
 }
@@ -32,12 +35,12 @@ std::optional<Symbol> SymbolSnapshot::Find(std::string_view text) const {
 
 HeadQuerier::HeadQuerier(HeadCore* core, TimeRange range)
     : core_(core),
-      range_(range),
-      seen_(core->RegisterReader()),
+      reader_(core->RegisterReader(range.min_time_ms)),
+      range_{.min_time_ms = reader_.min_time_ms, .max_time_ms = range.max_time_ms},
       symbols_(core),
-      num_series_(core->num_series()) {}
+      num_slots_(core->num_slots()) {}
 
-HeadQuerier::~HeadQuerier() { core_->ReleaseReader(seen_); }
+HeadQuerier::~HeadQuerier() { core_->ReleaseReader(reader_); }
 
 bool HeadQuerier::Overlaps() const {
   return range_.min_time_ms <= core_->max_time_ms() && range_.max_time_ms >= core_->min_time_ms();
@@ -47,17 +50,16 @@ std::vector<SeriesIndex> HeadQuerier::Match(std::span<const model::Matcher> matc
   std::vector<SeriesIndex> series;
   {
     base::ReaderLock lock(core_->index_mutex());
-    const IndexView index{&core_->symbols(), &core_->label_sets(), &core_->postings()};
     // Series whose symbols are younger than this reader's table have no sample it sees either.
-    series = SelectSeries(index, matchers, num_series_);
+    series = SelectSeries(*symbols_.index(), matchers, num_slots_);
   }
-  const auto seen = static_cast<CommitNumber>(seen_);
+  const auto seen = static_cast<CommitNumber>(reader_.seen);
   StripeHolder stripe(core_);
   std::erase_if(series, [&](SeriesIndex one) {
     stripe.Hold(one);
     const Series& state = core_->series(one);
-    if (state.kind == ColumnKind::kNone) return true;
     if (state.sealed != 0) return false;
+    if (state.kind == ColumnKind::kNone) return true;
     return core_->times().HiddenFrom(state.times, seen) <= core_->times()[state.times].first_ms;
   });
   return series;
@@ -74,14 +76,13 @@ absl::StatusOr<std::unique_ptr<model::SeriesSelection>> HeadQuerier::Select(
     std::erase_if(series, [&](SeriesIndex one) {
       stripe.Hold(one);
       const Series& state = core_->series(one);
-      const TimesColumn& times = core_->times()[state.times];
-      if (times.last_ms < range.min_time_ms) return true;
-      return state.sealed == 0 && times.first_ms > range.max_time_ms;
+      if (core_->LastTimeOf(state) < range.min_time_ms) return true;
+      return state.sealed == 0 && core_->times()[state.times].first_ms > range.max_time_ms;
     });
     if (hints.limit != 0 && series.size() > hints.limit) series.resize(hints.limit);
   }
   return std::unique_ptr<model::SeriesSelection>(std::make_unique<HeadSelection>(
-      core_, static_cast<CommitNumber>(seen_), hints.detail, std::move(series)));
+      core_, symbols_.index(), reader_, hints.detail, std::move(series)));
 }
 
 absl::StatusOr<std::vector<std::string>> HeadQuerier::LabelNames(
@@ -91,14 +92,14 @@ absl::StatusOr<std::vector<std::string>> HeadQuerier::LabelNames(
   std::unordered_set<Symbol> symbols;
   if (matchers.empty()) {
     base::ReaderLock lock(core_->index_mutex());
-    core_->postings().ForEachName([&](Symbol name, uint32_t) {
+    symbols_.index()->postings().ForEachName([&](Symbol name, uint32_t) {
       if (name < symbols_.size()) symbols.insert(name);
     });
   } else {
     std::vector<SymbolLabel> labels;
     for (const SeriesIndex series : Match(matchers)) {
       labels.clear();
-      core_->label_sets().Decode(series, &labels);
+      symbols_.index()->label_sets().Decode(series, &labels);
       for (const SymbolLabel& label : labels) symbols.insert(label.name);
     }
   }
@@ -116,13 +117,14 @@ absl::StatusOr<std::vector<std::string>> HeadQuerier::LabelValues(
   std::unordered_set<Symbol> symbols;
   if (matchers.empty()) {
     base::ReaderLock lock(core_->index_mutex());
-    core_->postings().ForEachValue(*name_symbol, [&](Symbol value, uint32_t) {
+    symbols_.index()->postings().ForEachValue(*name_symbol, [&](Symbol value, uint32_t) {
       if (value < symbols_.size()) symbols.insert(value);
     });
   } else {
     for (const SeriesIndex series : Match(matchers)) {
       Symbol value = 0;
-      if (core_->label_sets().FindValue(series, *name_symbol, &value)) symbols.insert(value);
+      if (symbols_.index()->label_sets().FindValue(series, *name_symbol, &value))
+        symbols.insert(value);
     }
   }
   for (const Symbol symbol : symbols) values.emplace_back(symbols_.Text(symbol));

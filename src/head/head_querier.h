@@ -1,4 +1,5 @@
-// The head's model::Querier: what was committed before it began. Thread-safe.
+// The head's model::Querier: what was committed before it began. It keeps the index it began with.
+// Thread-safe.
 #pragma once
 
 #include <memory>
@@ -12,12 +13,14 @@ namespace narthex::head {
 class SymbolSnapshot final : public model::SymbolTable {
  public:
   explicit SymbolSnapshot(const HeadCore* core);
+  const std::shared_ptr<const HeadIndex>& index() const { return index_; }
   std::string_view Text(model::Symbol symbol) const override;
   std::optional<model::Symbol> Find(std::string_view text) const override;
   uint32_t size() const { return size_; }
 
  private:
   const HeadCore* const core_;
+  std::shared_ptr<const HeadIndex> index_;
   uint32_t size_ = 0;
 };
 
@@ -42,10 +45,10 @@ class HeadQuerier final : public model::Querier {
   std::vector<SeriesIndex> Match(std::span<const model::Matcher> matchers) const;
 
   HeadCore* const core_;
-  const model::TimeRange range_;
-  const uint64_t seen_;  // The newest commit this reader sees. Registered before the rest is read.
+  const HeadCore::Reader reader_;  // Registered before the rest is read.
+  const model::TimeRange range_;   // What of the wanted one this reader sees.
   const SymbolSnapshot symbols_;
-  const uint32_t num_series_;
+  const uint32_t num_slots_;
 };
 
 }  // namespace narthex::head

@@ -127,16 +127,18 @@ void LabelSets::Rehash(size_t num_slots) {
   tags_ = std::vector<uint8_t>(num_slots, 0);
   std::vector<SymbolLabel> labels;
   for (SeriesIndex series = 0; series < positions_.size(); ++series) {
+    if (positions_[series] == 0) continue;
     labels.clear();
     Decode(series, &labels);
     Place(series, Hash(labels));
   }
 }
 
-SeriesIndex LabelSets::Add(std::span<const SymbolLabel> labels) {
+void LabelSets::Add(SeriesIndex series, std::span<const SymbolLabel> labels) {
+  NX_CHECK(!Contains(series));
   // At most 80 % full, and never grown by more than a fifth: what is not used is paid by each
   // series.
-  if ((positions_.size() + 1) * 10 > slots_.size() * 8) {
+  if ((size_t{num_sets_} + 1) * 10 > slots_.size() * 8) {
     Rehash(slots_.size() + slots_.size() / 5 + 64);
   }
   const uint32_t shape = InternShape(labels);
@@ -150,17 +152,17 @@ SeriesIndex LabelSets::Add(std::span<const SymbolLabel> labels) {
     page_ = owned_.back().get();
     page_used_ = 0;
   }
-  NX_CHECK_LE(pages_.size(), size_t{1} << 17);
-  const auto position = static_cast<Position>((pages_.size() - 1) * kPageBytes + page_used_);
+  NX_CHECK_LT(pages_.size(), size_t{1} << 17);
+  const auto position = static_cast<Position>((pages_.size() - 1) * kPageBytes + page_used_ + 1);
   uint8_t* at = page_ + page_used_;
   WriteVarint32(&at, shape);
   for (const SymbolLabel& label : labels) WriteVarint32(&at, label.value);
   page_used_ = alone ? kPageBytes : static_cast<size_t>(at - page_);
 
-  const auto series = static_cast<SeriesIndex>(positions_.Grow());
+  if (series >= positions_.size()) positions_.Grow(series + 1 - positions_.size());
   positions_[series] = position;
+  ++num_sets_;
   Place(series, Hash(labels));
-  return series;
 }
 
 uint64_t LabelSets::set_bytes() const {

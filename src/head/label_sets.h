@@ -24,19 +24,23 @@ inline constexpr SeriesIndex kNoSeriesIndex = 0xffffffff;
 
 class LabelSets {
  public:
-  // Where a label set stands in the arena.
+  // Where a label set stands in the arena, plus one; 0: the series has none.
   using Position = uint32_t;
 
   // The series that has exactly these labels, kNoSeriesIndex if none. Sorted by name text.
   SeriesIndex Find(std::span<const model::SymbolLabel> labels) const;
-  // Adds the next series; series must be added in the order 0, 1, 2, ...
-  SeriesIndex Add(std::span<const model::SymbolLabel> labels);
+  // REQUIRES: neither `series` nor the labels are known yet.
+  void Add(SeriesIndex series, std::span<const model::SymbolLabel> labels);
+  bool Contains(SeriesIndex series) const {
+    return series < positions_.size() && positions_[series] != 0;
+  }
 
   void Decode(SeriesIndex series, std::vector<model::SymbolLabel>* out) const;
   // The value symbol of `name`; false if the series has no such label.
   bool FindValue(SeriesIndex series, model::Symbol name, model::Symbol* value) const;
 
-  uint32_t size() const { return static_cast<uint32_t>(positions_.size()); }
+  // How many there are.
+  uint32_t size() const { return num_sets_; }
   uint64_t set_bytes() const;
   uint64_t table_bytes() const { return slots_.capacity() * 4 + tags_.capacity(); }
 
@@ -48,7 +52,7 @@ class LabelSets {
   };
 
   const uint8_t* At(Position position) const {
-    return pages_[position / kPageBytes] + position % kPageBytes;
+    return pages_[(position - 1) / kPageBytes] + (position - 1) % kPageBytes;
   }
   uint32_t FindShape(std::span<const model::SymbolLabel> labels) const;
   uint32_t InternShape(std::span<const model::SymbolLabel> labels);
@@ -58,6 +62,7 @@ class LabelSets {
   void Rehash(size_t num_slots);
 
   PagedArray<Position, 4096> positions_;
+  uint32_t num_sets_ = 0;
   PagedArray<const uint8_t*, 512> pages_;
   std::vector<std::unique_ptr<uint8_t[]>> owned_;
   uint8_t* page_ = nullptr;

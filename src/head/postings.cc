@@ -1,5 +1,6 @@
 #include "head/postings.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "head/chain.h"
@@ -48,10 +49,10 @@ Postings::Slot* Postings::FindOrAdd(Name* name, Symbol value) {
   return &slot;
 }
 
-void Postings::WriteToken(List* list, uint32_t token) {
-  uint8_t buffer[5];
+void Postings::WriteToken(List* list, uint64_t token) {
+  uint8_t buffer[kMaxVarint64];
   uint8_t* end = buffer;
-  WriteVarint32(&end, token);
+  WriteVarint64(&end, token);
   const auto count = static_cast<uint32_t>(end - buffer);
   list->bytes = AppendToChain(&arena_, list->bytes, list->size, buffer, count);
   list->size += count;
@@ -60,13 +61,14 @@ void Postings::WriteToken(List* list, uint32_t token) {
 void Postings::Append(List* list, SeriesIndex series) {
   const uint32_t gap = series - list->last;
   NX_CHECK(gap > 0 || list->count == 0);
+  if (list->count > 0 && series < list->last) list->sorted = false;
   if (gap == 1 && list->count > 0) {
     ++list->run;
   } else {
-    if (list->run > 0) WriteToken(list, (list->run - 1) << 1 | 1);
+    if (list->run > 0) WriteToken(list, uint64_t{list->run - 1} << 1 | 1);
     list->run = 0;
     // The first series is written as if series -1 were before it.
-    WriteToken(list, (list->count == 0 ? series : gap - 1) << 1);
+    WriteToken(list, uint64_t{list->count == 0 ? series : gap - 1} << 1);
   }
   list->last = series;
   ++list->count;
@@ -102,17 +104,19 @@ void Postings::DecodeList(const List& list, std::vector<SeriesIndex>* out) const
   const auto run = [&](uint32_t length) {
     for (; length > 0; --length) out->push_back(++last);
   };
+  const auto first = static_cast<std::ptrdiff_t>(out->size());
   out->reserve(out->size() + list.count);
   while (at < end) {
-    const uint32_t token = ReadVarint32(&at);
+    const uint64_t token = ReadVarint64(&at);
     if ((token & 1) != 0) {
-      run((token >> 1) + 1);
+      run(static_cast<uint32_t>(token >> 1) + 1);
     } else {
-      last += (token >> 1) + 1;
+      last += static_cast<uint32_t>(token >> 1) + 1;
       out->push_back(last);
     }
   }
   run(list.run);
+  if (!list.sorted) std::sort(out->begin() + first, out->end());
 }
 
 void Postings::Decode(Symbol name, Symbol value, std::vector<SeriesIndex>* out) const {

@@ -4,6 +4,9 @@
 //   token, LEB128:  (gap - 1) << 1 | 0       one series, `gap` after the one before
 //                   (length - 1) << 1 | 1    `length` more series, each 1 after the one before
 //
+// Gaps are taken modulo 2^32: the number of a series that is gone is given to a new one, which then
+// stands behind greater ones. Lists with such a step are sorted when they are read.
+//
 // The last run is kept open in the list's head, so that series created one after the other (a
 // target's) only count it up. Locks as SymbolStore: one writer; reads not beside it.
 #pragma once
@@ -21,7 +24,7 @@ namespace narthex::head {
 
 class Postings {
  public:
-  // REQUIRES: `series` is above every series of this pair so far.
+  // REQUIRES: `series` does not have the pair yet.
   void Add(model::Symbol name, model::Symbol value, SeriesIndex series);
 
   // How many series have the pair.
@@ -43,10 +46,11 @@ class Postings {
   // A list of two or more series.
   struct List {
     uint32_t count = 0;
-    SeriesIndex last = 0;  // Largest series.
+    SeriesIndex last = 0;  // Added last.
     uint32_t run = 0;      // Series after the last written token, each 1 after the one before.
     Handle bytes = 0;
     uint32_t size = 0;  // Bytes used.
+    bool sorted = true;
   };
   struct Slot {
     model::Symbol value = 0;
@@ -64,7 +68,7 @@ class Postings {
   const Slot* Find(model::Symbol name, model::Symbol value) const;
   Slot* FindOrAdd(Name* name, model::Symbol value);
   void Append(List* list, SeriesIndex series);
-  void WriteToken(List* list, uint32_t token);
+  void WriteToken(List* list, uint64_t token);
   void DecodeList(const List& list, std::vector<SeriesIndex>* out) const;
 
   std::unordered_map<model::Symbol, Name> names_;

@@ -30,12 +30,12 @@ struct Term {
   uint64_t num_series = 0;  // Of all values.
 };
 
-Term Resolve(const IndexView& index, const Matcher& matcher) {
+Term Resolve(const HeadIndex& index, const Matcher& matcher) {
   Term term;
   term.matcher = &matcher;
   term.subtract = matcher.MatchesEmpty();
-  const std::optional<Symbol> name = index.symbols->Find(matcher.name());
-  if (!name || !index.postings->HasName(*name)) return term;
+  const std::optional<Symbol> name = index.symbols().Find(matcher.name());
+  if (!name || !index.postings().HasName(*name)) return term;
   term.has_name = true;
   term.name = *name;
   const auto add = [&](Symbol value, uint32_t count) {
@@ -45,27 +45,27 @@ Term Resolve(const IndexView& index, const Matcher& matcher) {
   if (!matcher.literals().empty() && !term.subtract) {
     // Fast path: only the literals can match.
     for (const std::string& literal : matcher.literals()) {
-      const std::optional<Symbol> value = index.symbols->Find(literal);
+      const std::optional<Symbol> value = index.symbols().Find(literal);
       if (!value || !matcher.Matches(literal)) continue;
       if (std::find(term.values.begin(), term.values.end(), *value) != term.values.end()) continue;
-      const uint32_t count = index.postings->Count(*name, *value);
+      const uint32_t count = index.postings().Count(*name, *value);
       if (count > 0) add(*value, count);
     }
     return term;
   }
-  index.postings->ForEachValue(*name, [&](Symbol value, uint32_t count) {
-    if (matcher.Matches(index.symbols->Text(value)) != term.subtract) add(value, count);
+  index.postings().ForEachValue(*name, [&](Symbol value, uint32_t count) {
+    if (matcher.Matches(index.symbols().Text(value)) != term.subtract) add(value, count);
   });
   return term;
 }
 
 // The series of all values of the term, ascending, each once: a series has one value per name.
-std::vector<SeriesIndex> Union(const IndexView& index, const Term& term, uint32_t num_series) {
+std::vector<SeriesIndex> Union(const HeadIndex& index, const Term& term, uint32_t num_series) {
   std::vector<SeriesIndex> out;
   if (term.values.size() <= 1) {
-    for (const Symbol value : term.values) index.postings->Decode(term.name, value, &out);
+    for (const Symbol value : term.values) index.postings().Decode(term.name, value, &out);
   } else if (term.num_series < num_series / 64) {
-    for (const Symbol value : term.values) index.postings->Decode(term.name, value, &out);
+    for (const Symbol value : term.values) index.postings().Decode(term.name, value, &out);
     std::sort(out.begin(), out.end());
   } else {
     // Many series: mark them in a bitmap instead of sorting.
@@ -73,7 +73,7 @@ std::vector<SeriesIndex> Union(const IndexView& index, const Term& term, uint32_
     std::vector<SeriesIndex> list;
     for (const Symbol value : term.values) {
       list.clear();
-      index.postings->Decode(term.name, value, &list);
+      index.postings().Decode(term.name, value, &list);
       for (const SeriesIndex series : list) {
         if (series < num_series) bits[series / 64] |= uint64_t{1} << (series % 64);
       }
@@ -91,12 +91,12 @@ std::vector<SeriesIndex> Union(const IndexView& index, const Term& term, uint32_
 }
 
 // Keeps the candidates that match, by their own labels, with one verdict per distinct value.
-void FilterByLabels(const IndexView& index, const Term& term, std::vector<SeriesIndex>* series) {
+void FilterByLabels(const HeadIndex& index, const Term& term, std::vector<SeriesIndex>* series) {
   std::unordered_map<Symbol, bool> verdicts;
   for (const Symbol value : term.values) verdicts.emplace(value, !term.subtract);
   std::erase_if(*series, [&](SeriesIndex one) {
     Symbol value = 0;
-    if (!term.has_name || !index.label_sets->FindValue(one, term.name, &value)) {
+    if (!term.has_name || !index.label_sets().FindValue(one, term.name, &value)) {
       return !term.matcher->MatchesEmpty();
     }
     const auto verdict = verdicts.find(value);
@@ -106,7 +106,7 @@ void FilterByLabels(const IndexView& index, const Term& term, std::vector<Series
 
 }  // namespace
 
-std::vector<SeriesIndex> SelectSeries(const IndexView& index, std::span<const Matcher> matchers,
+std::vector<SeriesIndex> SelectSeries(const HeadIndex& index, std::span<const Matcher> matchers,
                                       uint32_t num_series) {
   std::vector<Term> terms;
   for (const Matcher& matcher : matchers) {
@@ -121,8 +121,9 @@ std::vector<SeriesIndex> SelectSeries(const IndexView& index, std::span<const Ma
   std::vector<SeriesIndex> result;
   size_t next = 0;
   if (terms.empty() || terms.front().subtract) {
-    result.resize(num_series);
-    for (uint32_t i = 0; i < num_series; ++i) result[i] = i;
+    for (uint32_t i = 0; i < num_series; ++i) {
+      if (index.Contains(i)) result.push_back(i);
+    }
   } else {
     result = Union(index, terms.front(), num_series);
     next = 1;

@@ -12,7 +12,7 @@ namespace narthex::head {
 
 // How the values of the open chunk are kept; see float_column.h and histogram_column.h.
 enum class ColumnKind : uint8_t {
-  kNone,            // No open chunk: the series never had a sample.
+  kNone,            // No open chunk.
   kConstant,        // All values have the bits of `last`; no column.
   kDecimal,         // Small whole multiples of a power of ten.
   kXor,             // Anything.
@@ -39,9 +39,10 @@ struct Series {
   uint8_t free_bits = 0;  // kXor: unused bits of the last byte.
   uint8_t flags = 0;
 
-  static constexpr uint8_t kStaleTail = 1;    // The newest value is a stale marker, not `last`.
-  static constexpr uint8_t kLogged = 2;       // The write-ahead log has the series record.
-  static constexpr uint8_t kHasMetadata = 4;  // metadata_ of the head has an entry.
+  static constexpr uint8_t kStaleTail = 1;  // The newest value is a stale marker, not `last`.
+  static constexpr uint8_t kLogged = 2;     // The write-ahead log has the series record.
+  // Had no sample when it was last looked at, and nobody has asked for it since.
+  static constexpr uint8_t kIdle = 4;
 
   uint64_t last_bits() const { return static_cast<uint64_t>(last_high) << 32 | last_low; }
   double last() const { return std::bit_cast<double>(last_bits()); }
@@ -50,6 +51,9 @@ struct Series {
     last_high = static_cast<uint32_t>(bits >> 32);
   }
   uint64_t wal_ref() const { return static_cast<uint64_t>(wal_ref_high) << 32 | wal_ref_low; }
+  // Whether a number is in use: no series has number 0 in the log.
+  bool exists() const { return wal_ref() != 0; }
+  bool has_samples() const { return kind != ColumnKind::kNone || sealed != 0; }
   bool Has(uint8_t flag) const { return (flags & flag) != 0; }
   void Set(uint8_t flag) { flags = static_cast<uint8_t>(flags | flag); }
   void Clear(uint8_t flag) { flags = static_cast<uint8_t>(flags & ~flag); }

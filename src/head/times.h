@@ -69,6 +69,9 @@ class Times {
   // REQUIRES: time_ms > the column's last time; the stripe lock of the series is held.
   TimesId Append(TimesId id, int64_t time_ms, Extend extend);
 
+  // Gives up a series' column. REQUIRES: the stripe lock of the series is held.
+  void Drop(TimesId id) { Release(id); }
+
   // The end of the aligned block range that `time_ms` is in; chunks never reach over it.
   int64_t RangeEnd(int64_t time_ms) const;
 

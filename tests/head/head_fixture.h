@@ -138,6 +138,9 @@ class HeadHarness {
     head_.reset();
   }
 
+  // From the next Open() on.
+  HeadOptions* options() { return &options_; }
+
   Head* operator->() { return head_.get(); }
   Head* get() { return head_.get(); }
 

@@ -250,13 +250,27 @@ class HeadModelTest : public testing::Test {
     }
   }
 
-  void Run(HeadHarness* head, bool restart) {
+  // Drops what is older than a range, as after a block was written.
+  void Truncate(HeadHarness* head) {
+    const int64_t cut_ms = now_ms_ - kRange;
+    ASSERT_TRUE((*head)->Truncate(cut_ms).ok());
+    for (auto& [pairs, series] : twin_) {
+      std::erase_if(series.samples, [&](const auto& sample) { return sample.first < cut_ms; });
+    }
+    head->options()->min_valid_time_ms = cut_ms;
+    ASSERT_NO_FATAL_FAILURE(ExpectEqual(head)) << "after truncation";
+  }
+
+  void Run(HeadHarness* head, bool restart, bool truncate = false) {
     for (int step = 0; step < 600; ++step) {
       ASSERT_NO_FATAL_FAILURE(OneBatch(head)) << "step " << step;
       batch_times_.clear();
       now_ms_ += 100 + static_cast<int64_t>(Roll(15'000));
       if (step % 30 == 0) {
         ASSERT_NO_FATAL_FAILURE(ExpectEqual(head)) << "step " << step;
+      }
+      if (truncate && step % 50 == 49) {
+        ASSERT_NO_FATAL_FAILURE(Truncate(head)) << "step " << step;
       }
       if (restart && step % 100 == 99) {
         ASSERT_NO_FATAL_FAILURE(head->Close());
@@ -291,6 +305,18 @@ TEST_F(HeadModelTest, WithALogItHoldsWhatItAcceptedOverRestarts) {
   options.wal_segment_bytes = 64 << 10;
   HeadHarness head(options, &fs);
   Run(&head, /*restart=*/true);
+}
+
+TEST_F(HeadModelTest, WithChunkFilesItHoldsWhatIsYoungerThanTheCut) {
+  SCOPED_TRACE(testing::Message() << "seed " << seed_);
+  support::FaultFs fs;
+  HeadOptions options;
+  options.block_range_ms = kRange;
+  options.wal_directory = "db/wal";
+  options.chunks_directory = "db/chunks_head";
+  options.samples_per_chunk = 8;
+  HeadHarness head(options, &fs);
+  Run(&head, /*restart=*/true, /*truncate=*/true);
 }
 
 TEST_F(HeadModelTest, WithTinyChunksItHoldsWhatItAccepted) {

@@ -16,6 +16,8 @@ HeadOptions WithLog() {
   HeadOptions options;
   options.wal_directory = "db/wal";
   options.wal_segment_bytes = 32 << 10;
+  options.chunks_directory = "db/chunks_head";
+  options.samples_per_chunk = 4;
   return options;
 }
 

@@ -1,6 +1,7 @@
 // The head's building blocks against plain containers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <random>
@@ -147,7 +148,15 @@ TEST(LabelSetsTest, FindsExactlyTheSetsAdded) {
     }
     const auto known = twin.find(key);
     ASSERT_EQ(sets.Find(labels), known == twin.end() ? kNoSeriesIndex : known->second);
-    if (known == twin.end()) twin[key] = sets.Add(labels);
+    if (known == twin.end()) {
+      // With holes: numbers 2, 4, 6, ...
+      const auto series = static_cast<SeriesIndex>(2 * twin.size() + 2);
+      ASSERT_FALSE(sets.Contains(series));
+      sets.Add(series, labels);
+      ASSERT_TRUE(sets.Contains(series));
+      ASSERT_FALSE(sets.Contains(series - 1));
+      twin[key] = series;
+    }
   }
   for (const auto& [key, series] : twin) {
     std::vector<model::SymbolLabel> labels;
@@ -194,6 +203,32 @@ TEST(PostingsTest, ListsEqualPlainSets) {
     EXPECT_EQ(count, (twin[{2, value}].size()));
   });
   EXPECT_EQ(num_values, 8u);
+}
+
+TEST(PostingsTest, NumbersMayComeInAnyOrder) {
+  Postings postings;
+  std::vector<SeriesIndex> numbers(3000);
+  for (SeriesIndex i = 0; i < numbers.size(); ++i) numbers[i] = i < 1000 ? i : 5 * i;
+  // Runs, in random order.
+  std::mt19937 random(kSeed);
+  for (int i = 0; i < 20; ++i) {
+    std::rotate(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(random() % 3000),
+                numbers.end());
+    std::shuffle(numbers.begin() + 500, numbers.begin() + 600, random);
+  }
+  for (const SeriesIndex series : numbers) {
+    postings.Add(1, 1, series);
+    postings.Add(2, series % 7, series);
+  }
+  std::vector<SeriesIndex> decoded = {99};
+  postings.Decode(1, 1, &decoded);
+  EXPECT_EQ(decoded.front(), 99u);
+  std::sort(numbers.begin(), numbers.end());
+  EXPECT_EQ(std::vector<SeriesIndex>(decoded.begin() + 1, decoded.end()), numbers);
+  decoded.clear();
+  postings.Decode(2, 3, &decoded);
+  std::erase_if(numbers, [](SeriesIndex series) { return series % 7 != 3; });
+  EXPECT_EQ(decoded, numbers);
 }
 
 class TimesTest : public testing::Test {

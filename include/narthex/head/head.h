@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,13 +23,20 @@ namespace narthex::head {
 
 struct HeadOptions {
   std::string wal_directory;  // "": no log, all is gone with the head.
-  int64_t block_range_ms = 2 * 3600 * 1000;
+  // Where full chunks go; "": they stay in memory. Used with a log only.
+  std::string chunks_directory;
+  int64_t block_range_ms = 2 * 3600 * 1000;  // At most 24 days.
   uint32_t samples_per_chunk = 120;
   uint64_t wal_segment_bytes = 128ull << 20;
   disk::WalCompression wal_compression = disk::WalCompression::kSnappy;
   // Whether samples older than half a block range before the newest are refused. Without, a sample
   // only has to be newer than its series' last.
   bool enforce_bounds = true;
+  // What is older is in blocks: it is neither read back from the log nor taken.
+  int64_t min_valid_time_ms = std::numeric_limits<int64_t>::min();
+  // How long Truncate() waits for appenders that may hold series without samples; if some are open
+  // still, these series stay until the next time.
+  int64_t appender_patience_ms = 30'000;
 };
 
 // All must outlive the head.
@@ -73,6 +81,20 @@ class Head : public model::Appendable, public model::Queryable {
   static absl::StatusOr<std::unique_ptr<Head>> Open(
       const HeadOptions& options, const HeadContext& context,
       const std::function<void(const ReplayProgress&)>& progress);
+
+  // Whether the samples span more than one and a half block ranges, so that the oldest range is
+  // complete and should be written to a block.
+  virtual bool IsCompactable() const = 0;
+  // Returns true when all appenders that are open at the call are closed, so that nothing is added
+  // to what may not be appended to any more; false after `timeout_ms`.
+  virtual bool AwaitAppenders(int64_t timeout_ms) = 0;
+
+  // Drops samples before `min_time_ms`, chunk by chunk: they are in a block that queries see.
+  // Waits for queriers that read them (the caller holds none); new ones see only what is younger.
+  // Series without samples go, with their names; refs to them answer kUnknownSeries. Removes head
+  // chunk files and shortens the log. kUnavailable, kResourceExhausted: files could not be changed;
+  // memory was freed nonetheless. One caller at a time.
+  virtual absl::Status Truncate(int64_t min_time_ms) = 0;
 
   // Closes the log; appends fail with kFailedPrecondition from then on. Idempotent.
   virtual absl::Status Close() = 0;
