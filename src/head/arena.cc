@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <unordered_map>
 
 namespace narthex::head {
 namespace {
@@ -36,14 +37,68 @@ size_t Arena::RoundUp(size_t size) {
 
 Handle Arena::AddPages(size_t bytes) {
   const size_t num_pages = (bytes + kPageBytes - 1) / kPageBytes;
-  const size_t first = pages_.Grow(num_pages);
+  size_t first = 0;
+  if (num_pages == 1 && !free_pages_.empty()) {
+    first = free_pages_.back();
+    free_pages_.pop_back();
+  } else {
+    first = pages_.Grow(num_pages);
+    owned_.resize(pages_.size());
+  }
   NX_CHECK_LT((first + num_pages) * kPageUnits, size_t{1} << 32);
   // Page 0 stays small: nobody uses it.
   const size_t allocated = first == 0 ? kUnitBytes : num_pages * kPageBytes;
-  owned_.push_back(std::make_unique_for_overwrite<uint8_t[]>(allocated));
-  for (size_t i = 0; i < num_pages; ++i) pages_[first + i] = owned_.back().get() + i * kPageBytes;
-  pages_bytes_ += allocated + sizeof(owned_[0]);
+  owned_[first] = std::make_unique_for_overwrite<uint8_t[]>(allocated);
+  for (size_t i = 0; i < num_pages; ++i) pages_[first + i] = owned_[first].get() + i * kPageBytes;
+  pages_bytes_ += allocated;
   return static_cast<Handle>(first * kPageUnits);
+}
+
+void Arena::FreePages(size_t first, size_t num_pages) {
+  owned_[first].reset();
+  pages_bytes_ -= num_pages * kPageBytes;
+  for (size_t i = 0; i < num_pages; ++i) {
+    pages_[first + i] = nullptr;
+    free_pages_.push_back(static_cast<uint32_t>(first + i));
+  }
+}
+
+Handle Arena::NextFree(Handle handle) const {
+  Handle next = 0;
+  std::memcpy(&next, Bytes(handle), sizeof next);
+  return next;
+}
+
+void Arena::TrimClass(SizeClass* size_class) {
+  const size_t blocks_per_page = kPageBytes / size_class->bytes;
+  std::unordered_map<size_t, size_t> num_free;  // By page.
+  for (Handle handle = size_class->free; handle != 0; handle = NextFree(handle)) {
+    ++num_free[handle / kPageUnits];
+  }
+  // The free list anew, without the blocks of pages that go.
+  Handle kept = 0;
+  for (Handle handle = size_class->free; handle != 0;) {
+    const Handle next = NextFree(handle);
+    if (num_free[handle / kPageUnits] < blocks_per_page) {
+      std::memcpy(Bytes(handle), &kept, sizeof kept);
+      kept = handle;
+    }
+    handle = next;
+  }
+  size_class->free = kept;
+  for (const auto& [page, count] : num_free) {
+    if (count == blocks_per_page) FreePages(page, 1);
+  }
+}
+
+void Arena::Trim() {
+  for (SizeClass& size_class : classes_) {
+    if (size_class.free != 0) TrimClass(&size_class);
+  }
+  for (const auto& [bytes, handle] : free_large_) {
+    FreePages(handle / kPageUnits, bytes / kPageBytes);
+  }
+  free_large_.clear();
 }
 
 Handle Arena::Allocate(size_t size) {
@@ -63,10 +118,11 @@ Handle Arena::Allocate(size_t size) {
   SizeClass& size_class = classes_[ClassOf(size)];
   if (size_class.free != 0) {
     const Handle handle = size_class.free;
-    std::memcpy(&size_class.free, Bytes(handle), sizeof(Handle));
+    size_class.free = NextFree(handle);
     return handle;
   }
   if (size_class.left == 0) {
+    size_class.bytes = static_cast<uint32_t>(rounded);
     size_class.next = AddPages(kPageBytes);
     size_class.left = static_cast<uint32_t>(kPageBytes / rounded);
   }

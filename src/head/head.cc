@@ -142,6 +142,7 @@ absl::Status HeadImpl::Truncate(int64_t min_time_ms) {
   absl::Status status;
   {
     base::MutexLock lock(committer_.apply_mutex());
+    core_.Trim();
     status = core_.mutable_sealed()->RemoveFilesBefore(min_time_ms);
   }
   if (!status.ok()) metrics_.truncations_failed->Add();

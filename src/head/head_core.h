@@ -178,6 +178,8 @@ class HeadCore {
                                       int64_t logged_until_ms);
   // Lets numbers be used again once no reader may hold them. REQUIRES: no commit runs.
   void Retire(const std::vector<SeriesIndex>& gone);
+  // Gives back the memory that nothing uses any more. REQUIRES: no commit runs.
+  void Trim();
   // After DropChunks() of all series.
   void RaiseMinTime(int64_t min_left_ms);
 

@@ -156,6 +156,13 @@ void HeadCore::Retire(const std::vector<SeriesIndex>& gone) {
   retired_at_ = ++published_;
 }
 
+void HeadCore::Trim() {
+  columns_.Trim();
+  histograms_.Trim();
+  times_.Trim();
+  sealed_.Trim();
+}
+
 void HeadCore::RaiseMinTime(int64_t min_left_ms) {
   // As the reference: up to the oldest sample left, but not into what may still be appended.
   const int64_t max_ms = max_time_ms();

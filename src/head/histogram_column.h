@@ -83,6 +83,9 @@ class HistogramColumns {
   void Decode(uint32_t id, size_t count, model::HistogramDetail detail,
               codec::HistogramColumns* out) const;
 
+  // Gives back memory that nothing uses.
+  void Trim() { arena_.Trim(); }
+
   uint64_t num_bytes() const {
     return columns_.num_bytes() + arena_.num_bytes() + layouts_.num_bytes() +
            free_.capacity() * sizeof(uint32_t);

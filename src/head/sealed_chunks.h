@@ -67,6 +67,8 @@ class SealedChunks {
   // Removes the files in which all chunks end before `min_time_ms`.
   absl::Status RemoveFilesBefore(int64_t min_time_ms);
   absl::Status Close();
+  // Gives back memory that nothing uses.
+  void Trim() { arena_.Trim(); }
 
   // Of memory.
   uint64_t num_bytes() const { return arena_.num_bytes(); }

@@ -80,6 +80,9 @@ class Times {
   // Samples at this time or later are hidden from a reader that began after `seen`.
   int64_t HiddenFrom(TimesId id, CommitNumber seen) const;
 
+  // Gives back memory that nothing uses.
+  void Trim() { arena_.Trim(); }
+
   uint64_t num_bytes() const;
 
  private:

@@ -55,6 +55,39 @@ TEST(ArenaTest, BlocksKeepTheirBytesAndAreReused) {
   EXPECT_GE(arena.num_bytes(), arena.live_bytes());
 }
 
+TEST(ArenaTest, PagesWithoutBlocksAreGivenBackAndTheirNumbersUsedAgain) {
+  std::mt19937 random(kSeed);
+  Arena arena;
+  struct Block {
+    Handle handle;
+    size_t size;
+  };
+  std::vector<Block> stay;
+  uint64_t first_round = 0;
+  for (uint8_t round = 0; round < 6; ++round) {
+    std::vector<Block> go;
+    for (int i = 0; i < 20'000; ++i) {
+      const size_t size = i % 1000 == 0 ? 20'000 + random() % 30'000 : 1 + random() % 200;
+      go.push_back({arena.Allocate(size), size});
+      std::memset(arena.Bytes(go.back().handle), 0xcc, Arena::RoundUp(size));
+    }
+    const size_t size = 1 + random() % 100;
+    stay.push_back({arena.Allocate(size), size});
+    std::memset(arena.Bytes(stay.back().handle), round, Arena::RoundUp(size));
+    if (round == 0) first_round = arena.num_bytes();
+    EXPECT_LE(arena.num_bytes(), first_round + first_round / 4);
+    std::shuffle(go.begin(), go.end(), random);
+    for (const Block& block : go) arena.Free(block.handle, block.size);
+    arena.Trim();
+    // Of each size class at most the page in use is left.
+    EXPECT_LT(arena.num_bytes(), first_round / 3);
+  }
+  for (size_t i = 0; i < stay.size(); ++i) {
+    const uint8_t* const bytes = arena.Bytes(stay[i].handle);
+    for (size_t k = 0; k < Arena::RoundUp(stay[i].size); ++k) ASSERT_EQ(bytes[k], i);
+  }
+}
+
 TEST(ArenaTest, RoundingIsIdempotentAndTight) {
   for (size_t size = 1; size <= 70'000; ++size) {
     const size_t rounded = Arena::RoundUp(size);
