@@ -22,6 +22,7 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <new>
 #include <optional>
@@ -41,7 +42,7 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 using tcp = asio::ip::tcp;
 
-// Of one answer, before its maker has to wait.
+// Of one answer, before its maker may have to wait.
 constexpr size_t kMaxQueuedBytes = 256u << 10;
 constexpr size_t kWriteBytes = 128u << 10;
 // Read and thrown away after the last answer, so that unread bytes do not reset the connection
@@ -130,6 +131,7 @@ class ServerImpl final : public HttpServer {
       : options(std::move(server_options)),
         workers(worker_pool),
         logger(server_logger),
+        budget(std::make_shared<ResponseBudget>(options.max_queued_bytes)),
         work_(asio::make_work_guard(io_)) {}
   ~ServerImpl() override { Stop(0); }
 
@@ -145,6 +147,8 @@ class ServerImpl final : public HttpServer {
   const HttpServerOptions options;
   base::ThreadPool* const workers;
   const base::Logger* const logger;
+  // Shared with answers, which may outlive the server.
+  const std::shared_ptr<ResponseBudget> budget;
 
  private:
   absl::Status BindOne(const std::string& address);
@@ -196,9 +200,11 @@ void Session::Abort() {
   asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Close(); });
 }
 
-// A deadline that passes cancels whatever the socket waits for.
+// A deadline that passes cancels whatever the socket waits for. No time, no deadline.
 void Session::ArmTimer(std::chrono::milliseconds timeout) {
   is_timed_out_ = false;
+  timer_.cancel();
+  if (timeout.count() == 0) return;
   timer_.expires_after(timeout);
   timer_.async_wait([self = shared_from_this()](error_code error) {
     // A handler that was already on its way when the timer was armed anew has nothing to say.
@@ -323,7 +329,9 @@ void Session::Dispatch(HttpRequest request, RequestTraits traits) {
   if (server_->is_stopping()) traits.keep_alive = false;
   ++request_number_;
   queue_ = std::make_shared<ResponseQueue>(
-      kMaxQueuedBytes, [weak = weak_from_this(), executor = socket_.get_executor()] {
+      ResponseQueue::Limits{kMaxQueuedBytes,
+                            std::chrono::milliseconds(server_->options.stall_timeout_ms)},
+      server_->budget, [weak = weak_from_this(), executor = socket_.get_executor()] {
         asio::post(executor, [weak] {
           if (const auto self = weak.lock()) self->Pump();
         });
@@ -462,6 +470,14 @@ absl::Status BindError(const std::string& address, std::string_view what, std::s
   return base::Unavailable("listen tcp ", address, ": ", what, reason);
 }
 
+// The resolver takes a number that does not fit for the rest of it.
+bool IsPort(std::string_view text) {
+  if (text.find_first_not_of("0123456789") != std::string_view::npos) return true;  // A service.
+  if (text.empty()) return true;                                                    // Any port.
+  uint16_t port = 0;
+  return std::from_chars(text.data(), text.data() + text.size(), port).ec == std::errc();
+}
+
 absl::Status ServerImpl::BindOne(const std::string& address) {
   const size_t colon = address.rfind(':');
   if (colon == std::string::npos) return BindError(address, "address ", "missing port in address");
@@ -471,6 +487,7 @@ absl::Status ServerImpl::BindOne(const std::string& address) {
   std::vector<tcp::endpoint> endpoints;
   tcp::resolver resolver(io_);
   const std::string port = address.substr(colon + 1);
+  if (!IsPort(port)) return BindError(address, "address ", base::StrCat(port, ": invalid port"));
   if (host.empty()) {
     // All addresses of both families, or of IPv4 where the machine has no IPv6.
     for (const char* any : {"::", "0.0.0.0"}) {

@@ -4,15 +4,57 @@
 
 namespace narthex::net {
 
-ResponseQueue::ResponseQueue(size_t max_queued_bytes, std::function<void()> wake)
-    : max_queued_bytes_(max_queued_bytes), wake_(std::move(wake)) {}
+namespace {
+
+// While a maker waits, other answers may give their part of the budget back.
+constexpr std::chrono::milliseconds kRecheckTime(50);
+
+}  // namespace
+
+ResponseQueue::ResponseQueue(Limits limits, std::shared_ptr<ResponseBudget> budget,
+                             std::function<void()> wake)
+    : limits_(limits), budget_(std::move(budget)), wake_(std::move(wake)) {}
+
+ResponseQueue::~ResponseQueue() {
+  base::MutexLock lock(&mutex_);
+  DropPieces();
+}
+
+void ResponseQueue::DropPieces() {
+  pieces_.clear();
+  budget_->Remove(num_queued_bytes_);
+  num_queued_bytes_ = 0;
+}
+
+// False if there is none in time.
+bool ResponseQueue::WaitForRoom() {
+  auto deadline = std::chrono::steady_clock::now() + limits_.stall_timeout;
+  uint64_t num_taken = num_taken_;
+  while (!is_broken_ && num_queued_bytes_ > limits_.max_queued_bytes && budget_->is_used_up()) {
+    const auto now = std::chrono::steady_clock::now();
+    if (num_taken_ != num_taken) {
+      num_taken = num_taken_;
+      deadline = now + limits_.stall_timeout;
+    }
+    if (now >= deadline) return false;
+    drained_.WaitFor(&mutex_, kRecheckTime);
+  }
+  return true;
+}
 
 bool ResponseQueue::Push(std::string bytes) {
   base::MutexLock lock(&mutex_);
-  while (!is_broken_ && num_queued_bytes_ > max_queued_bytes_) drained_.Wait(&mutex_);
+  if (!WaitForRoom()) {
+    DropPieces();
+    is_broken_ = true;
+    has_ended_ = true;
+    end_ = AnswerEnd::kAbort;
+    if (wake_) wake_();
+  }
   if (is_broken_) return false;
   if (bytes.empty()) return true;
   num_queued_bytes_ += bytes.size();
+  budget_->Add(bytes.size());
   pieces_.push_back(std::move(bytes));
   if (wake_) wake_();
   return true;
@@ -49,6 +91,8 @@ ResponseQueue::Next ResponseQueue::Pop(std::string* bytes, AnswerEnd* end) {
     *bytes = std::move(pieces_.front());
     pieces_.pop_front();
     num_queued_bytes_ -= bytes->size();
+    budget_->Remove(bytes->size());
+    ++num_taken_;
     drained_.NotifyAll();
     return Next::kBytes;
   }
@@ -72,8 +116,7 @@ void ResponseQueue::Break() {
     base::MutexLock lock(&mutex_);
     is_broken_ = true;
     wake_ = nullptr;
-    pieces_.clear();
-    num_queued_bytes_ = 0;
+    DropPieces();
     drained_.NotifyAll();
   }
   MarkClientGone();

@@ -28,6 +28,8 @@ constexpr int64_t kStopGraceMs = 5'000;
 constexpr size_t kMaxQueuedRequests = 4'096;
 constexpr size_t kMaxQueuedScrapes = 16'384;
 constexpr size_t kMinHttpWorkers = 8;
+// More threads than this cannot make queries faster.
+constexpr int64_t kMaxQueryThreads = 1'024;
 
 size_t NumCores() { return std::max<size_t>(1, std::thread::hardware_concurrency()); }
 
@@ -45,7 +47,8 @@ model::Labels ExternalLabels(const Config& config) {
 
 promql::EngineOptions EngineOptionsOf(const Flags& flags, const Config& config) {
   promql::EngineOptions options;
-  options.lookback_ms = flags.DurationMs("query.lookback-delta");
+  const int64_t lookback_ms = flags.DurationMs("query.lookback-delta");
+  if (lookback_ms > 0) options.lookback_ms = lookback_ms;
   options.default_subquery_step_ms = config.global.evaluation_interval_ms;
   options.max_samples = static_cast<uint64_t>(flags.Int("query.max-samples"));
   options.enable_experimental_functions = flags.HasFeature("promql-experimental-functions");
@@ -172,7 +175,11 @@ absl::Status Server::Parts::OpenDatabase() {
 void Server::Parts::MakeServices() {
   QueryApiOptions query_options;
   query_options.timeout_ms = flags->DurationMs("query.timeout");
-  query_options.max_concurrency = static_cast<size_t>(flags->Int("query.max-concurrency"));
+  const int64_t max_concurrency = flags->Int("query.max-concurrency");
+  query_options.max_concurrency = static_cast<size_t>(std::min(max_concurrency, kMaxQueryThreads));
+  if (max_concurrency > kMaxQueryThreads) {
+    logger->Warn("query.max-concurrency is lowered to its limit", {{"limit", kMaxQueryThreads}});
+  }
   query_api = std::make_unique<QueryApi>(query_options, &engine, database.get(), &clock, &registry);
 
   http_client = net::HttpClient::Create();
@@ -208,9 +215,11 @@ absl::Status Server::Parts::Stop() {
   if (scrape != nullptr) scrape->Stop();
   scrape_timer.Stop();
   scrape_workers.Stop();
-  if (query_api != nullptr) query_api->Stop();
+  // Connections first: once they are closed, queries are cancelled and nobody waits for a slow
+  // client.
   if (http_server != nullptr) http_server->Stop(kStopGraceMs);
   http_workers.Stop();
+  if (query_api != nullptr) query_api->Stop();
   if (database == nullptr) return absl::OkStatus();
   const absl::Status status = database->Close();
   logger->Info("See you next time!");

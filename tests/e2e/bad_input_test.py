@@ -6,6 +6,7 @@ import socket
 import subprocess
 import threading
 import unittest
+import urllib.parse
 
 from processes import Folder, Narthex, free_port, wait_for
 
@@ -175,6 +176,28 @@ class QueryTest(unittest.TestCase):
                     self.assertTrue(not answer or answer.startswith(b'HTTP/1.1 4'), answer[:100])
             self.assertEqual(server.get('/-/healthy')[0], 200)
             self.assertEqual(server.get('/no/such/path')[0], 404)
+
+
+class SlowClientTest(unittest.TestCase):
+    def test_clients_that_do_not_read_hold_up_neither_queries_nor_the_end(self):
+        series = ' or '.join(f'label_replace(vector(time()), "a", "{i}", "", "")' for i in range(40))
+        with Folder() as folder:
+            server = folder.start(Narthex, '')
+            path = '/api/v1/query_range?' + urllib.parse.urlencode(
+                {'query': series, 'start': 0, 'end': 10_000, 'step': 1})
+            clients = []
+            try:
+                for _ in range(25):  # More than queries run at a time.
+                    client = socket.socket()
+                    clients.append(client)
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                    client.connect(('127.0.0.1', server.port))
+                    client.sendall(f'GET {path} HTTP/1.1\r\nHost: x\r\n\r\n'.encode())
+                self.assertEqual(server.query('1')[1], '1')
+                self.assertEqual(server.stop(timeout_s=30), 0)
+            finally:
+                for client in clients:
+                    client.close()
 
 
 if __name__ == '__main__':

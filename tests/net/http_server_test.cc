@@ -17,6 +17,7 @@
 namespace narthex::net {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -424,12 +425,14 @@ TEST_F(HttpServerTest, AWriterWaitsForASlowClientWithBoundedMemory) {
   constexpr size_t kPieceBytes = 64u << 10;
   constexpr int kNumPieces = 1000;
   std::atomic<int> num_written = 0;
-  Serve([&](const HttpRequest&, std::shared_ptr<ResponseWriter> writer) {
-    writer->Start(200, {});
-    const std::string piece(kPieceBytes, 'x');
-    for (int i = 0; i < kNumPieces && writer->Write(piece); ++i) ++num_written;
-    writer->Finish();
-  });
+  Serve(
+      [&](const HttpRequest&, std::shared_ptr<ResponseWriter> writer) {
+        writer->Start(200, {});
+        const std::string piece(kPieceBytes, 'x');
+        for (int i = 0; i < kNumPieces && writer->Write(piece); ++i) ++num_written;
+        writer->Finish();
+      },
+      {.listen_addresses = {}, .max_queued_bytes = 1u << 20, .stall_timeout_ms = 60'000});
   RawConnection connection = Connect();
   connection.Send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   connection.ReadThrough("\r\n\r\n");
@@ -462,6 +465,53 @@ TEST_F(HttpServerTest, AClientThatNeverReadsIsDropped) {
   RawConnection connection = Connect();
   connection.Send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_FALSE(last_write.get_future().get());
+}
+
+TEST_F(HttpServerTest, AClientThatStallsLosesItsAnswerOnceTheBudgetIsUsedUp) {
+  std::promise<bool> last_write;
+  Serve(
+      [&](const HttpRequest&, std::shared_ptr<ResponseWriter> writer) {
+        writer->Start(200, {});
+        bool is_ok = true;
+        const std::string piece(1u << 20, 'x');
+        for (int i = 0; i < 200 && is_ok; ++i) is_ok = writer->Write(piece);
+        last_write.set_value(is_ok);
+      },
+      {.listen_addresses = {}, .max_queued_bytes = 1u << 20, .stall_timeout_ms = 50});
+  RawConnection connection = Connect();
+  connection.Send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_FALSE(last_write.get_future().get());
+}
+
+TEST_F(HttpServerTest, ClientsThatDoNotReadHoldNoHandlerWithinTheBudget) {
+  Serve([](const HttpRequest& request, std::shared_ptr<ResponseWriter> writer) {
+    writer->Start(200, {});
+    const std::string piece(1u << 20, 'x');
+    for (int i = 0; i < 8 && request.path == "/large"; ++i) writer->Write(piece);
+    writer->Finish();
+  });
+  std::vector<RawConnection> idle;
+  for (int i = 0; i < 8; ++i) {  // Twice the workers.
+    idle.push_back(Connect());
+    idle.back().Send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n");
+  }
+  EXPECT_THAT(Exchange("GET /small HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"),
+              StartsWith("HTTP/1.1 200 OK"));
+}
+
+TEST_F(HttpServerTest, NoReadTimeoutMeansNone) {
+  Serve(Echo, {.listen_addresses = {}, .read_timeout_ms = 0});
+  RawConnection connection = Connect();
+  connection.Send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_EQ(connection.Read().body, "GET /a? ");
+}
+
+TEST_F(HttpServerTest, APortThatIsNoneIsRefused) {
+  for (const std::string address : {"127.0.0.1:99999", "127.0.0.1:65536"}) {
+    const auto server =
+        HttpServer::Listen({.listen_addresses = {address}}, &workers_, &base::NullLogger());
+    EXPECT_THAT(std::string(base::Message(server.status())), EndsWith(": invalid port"));
+  }
 }
 
 // ---- The server as a whole ----

@@ -49,7 +49,8 @@ class ResponseWriter {
   virtual void Send(int status, HeaderList headers, std::string body) = 0;
   // Streamed answer: chunked transfer encoding, compressed as it streams where the client accepts.
   virtual void Start(int status, HeaderList headers) = 0;
-  // Blocks while the client is slow. False once the connection broke (then stop working).
+  // Blocks while the client is slow and the server holds too much for slow clients already. False
+  // once the connection broke or was given up (then stop working).
   virtual bool Write(std::string_view piece) = 0;
   virtual void Finish() = 0;
   // True when the client closed the connection, or its sending side of it, before its answer was
@@ -73,8 +74,12 @@ struct HttpServerOptions {
   size_t max_connections = 512;           // Further connections wait in the accept queue.
   uint64_t max_body_bytes = 64ull << 20;  // Larger request bodies: 413.
   size_t max_header_bytes = 64u << 10;    // Larger headers: 431.
-  int64_t read_timeout_ms = 300'000;      // For one request; also closes idle connections.
-  int64_t write_timeout_ms = 300'000;     // Without progress.
+  int64_t read_timeout_ms = 300'000;      // For one request and between two; 0: none.
+  int64_t write_timeout_ms = 300'000;     // Without progress; 0: none.
+  // Of all answers under way. Beyond it, Write() waits for the client of a large answer, and the
+  // answer ends if the client takes nothing for the stall timeout.
+  uint64_t max_queued_bytes = 256ull << 20;
+  int64_t stall_timeout_ms = 10'000;
   const base::Clock* clock = &base::SystemClock();  // For Date headers.
 };
 
