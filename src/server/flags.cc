@@ -14,6 +14,8 @@
 namespace narthex::server {
 namespace {
 
+constexpr int64_t kMaxSamplesPerChunk = 10'000;
+
 const FlagSpec* FindSpec(std::string_view name) {
   for (const FlagSpec& spec : kFlagTable) {
     if (spec.name == name) return &spec;
@@ -205,6 +207,10 @@ absl::Status Flags::CheckValues() const {
   for (const std::string_view name : {"query.max-concurrency", "web.max-connections",
                                       "storage.tsdb.samples-per-chunk", "query.max-samples"}) {
     if (Int(name) <= 0) return base::InvalidArgument("flag '", name, "' must be above 0");
+  }
+  if (Int("storage.tsdb.samples-per-chunk") > kMaxSamplesPerChunk) {
+    return base::InvalidArgument("flag 'storage.tsdb.samples-per-chunk' must be at most ",
+                                 kMaxSamplesPerChunk);
   }
   const uint64_t segment_bytes = Bytes("storage.tsdb.wal-segment-size");
   if (segment_bytes < (10u << 20) || segment_bytes > (256u << 20)) {
