@@ -1,7 +1,14 @@
-// A row:  flags | count | [zero count] | [sum] | [mask of changed buckets] | changed buckets
-// flags: 1 stale marker (nothing follows), 2 zero count changed, 4 sum changed, 8 buckets changed.
-// Integers are zig-zag LEB128 of the difference; doubles are the XOR with the number before: a byte
-// (leading zero bytes << 4 | number of bytes that follow), then those bytes, high ones first.
+// A row:  flags | [count] | [zero count] | [sum] | [changed buckets]
+//
+// flags: 1 stale marker (nothing follows), 2 zero count changed, 4 sum changed, 8 buckets changed,
+// 16 the buckets are packed, 32 there is a count. Integers are zig-zag LEB128 of the difference to
+// the row before; doubles are the XOR with the number before: a byte (leading zero bytes << 4 |
+// number of bytes that follow), then those bytes, high ones first. Without a count it grew by as
+// much as all buckets, as it does for integers. Buckets come in the shorter of two forms:
+//
+//   masked  a bit for each bucket, whether it changed; a number for each that did
+//   packed  a byte (width | 128 if no difference is negative), then a difference of so many bits
+//           for each bucket, plain or zig-zag, low bits first. For integers only.
 #include "head/histogram_column.h"
 
 #include <bit>
@@ -18,7 +25,12 @@
 namespace narthex::head {
 namespace {
 
-constexpr uint8_t kStale = 1, kZeroCount = 2, kSum = 4, kBuckets = 8;
+constexpr uint8_t kStale = 1, kZeroCount = 2, kSum = 4, kBuckets = 8, kPacked = 16, kCount = 32;
+// Of packed differences: one is within eight bytes wherever its bits begin.
+constexpr int kMaxWidth = 56;
+constexpr uint8_t kPlain = 128;
+// Bytes that may be read behind the last row.
+constexpr size_t kReadAhead = 8;
 
 template <typename Number>
 uint64_t ToBits(Number number) {
@@ -87,18 +99,21 @@ class RowReader {
     const uint8_t flags = *at_++;
     stale_ = (flags & kStale) != 0;
     if (stale_) return;
-    count_ = ReadNumber<H>(&at_, count_);
-    if ((flags & kZeroCount) != 0) zero_count_ = ReadNumber<H>(&at_, zero_count_);
-    if ((flags & kSum) != 0) sum_bits_ = ReadXorBytes(&at_, sum_bits_);
-    if ((flags & kBuckets) == 0) return;
-    const uint8_t* mask = at_;
-    at_ += (buckets_.size() + 7) / 8;
-    for (size_t base = 0; base < buckets_.size(); base += 8, ++mask) {
-      for (unsigned bits = *mask; bits != 0; bits &= bits - 1) {
-        uint64_t& bucket = buckets_[base + static_cast<size_t>(std::countr_zero(bits))];
-        bucket = ReadNumber<H>(&at_, bucket);
-      }
+    const bool has_count = (flags & kCount) != 0;
+    if (has_count) count_ = ReadNumber<H>(&at_, count_);
+    grown_ = 0;
+    if ((flags & kZeroCount) != 0) {
+      const uint64_t from = zero_count_;
+      zero_count_ = ReadNumber<H>(&at_, zero_count_);
+      grown_ += zero_count_ - from;
     }
+    if ((flags & kSum) != 0) sum_bits_ = ReadXorBytes(&at_, sum_bits_);
+    if ((flags & kPacked) != 0) {
+      ReadPacked();
+    } else if ((flags & kBuckets) != 0) {
+      ReadMasked();
+    }
+    if (!has_count) count_ += grown_;
   }
 
   bool stale() const { return stale_; }
@@ -108,13 +123,111 @@ class RowReader {
   const std::vector<uint64_t>& buckets() const { return buckets_; }
 
  private:
+  void ReadMasked() {
+    const uint8_t* mask = at_;
+    at_ += (buckets_.size() + 7) / 8;
+    for (size_t base = 0; base < buckets_.size(); base += 8, ++mask) {
+      for (unsigned bits = *mask; bits != 0; bits &= bits - 1) {
+        uint64_t& bucket = buckets_[base + static_cast<size_t>(std::countr_zero(bits))];
+        const uint64_t from = bucket;
+        bucket = ReadNumber<H>(&at_, bucket);
+        grown_ += bucket - from;
+      }
+    }
+  }
+
+  void ReadPacked() {
+    const uint8_t head = *at_++;
+    const auto width = static_cast<size_t>(head & ~kPlain);
+    const uint64_t mask = (uint64_t{1} << width) - 1;
+    const bool plain = (head & kPlain) != 0;
+    size_t bit = 0;
+    for (uint64_t& bucket : buckets_) {
+      uint64_t window = 0;
+      std::memcpy(&window, at_ + bit / 8, sizeof window);
+      const uint64_t packed = (window >> (bit % 8)) & mask;
+      const uint64_t diff = plain ? packed : static_cast<uint64_t>(UnZigZag(packed));
+      bucket += diff;
+      grown_ += diff;
+      bit += width;
+    }
+    at_ += (bit + 7) / 8;
+  }
+
   const uint8_t* at_;
   std::vector<uint64_t> buckets_;
+  uint64_t grown_ = 0;  // By how much the buckets of this row are more than those before.
   uint64_t count_ = 0;
   uint64_t zero_count_ = 0;
   uint64_t sum_bits_ = 0;
   bool stale_ = false;
 };
+
+// Bytes of WriteVarint64().
+size_t VarintSize(uint64_t value) {
+  return (static_cast<size_t>(std::bit_width(value | 1)) + 6) / 7;
+}
+
+// Appends the buckets of `to` in the masked form.
+template <typename H>
+void PutMasked(std::string* out, const H& from, const H& to) {
+  const size_t mask_at = out->size();
+  out->append((to.buckets.size() + 7) / 8, '\0');
+  for (size_t i = 0; i < to.buckets.size(); ++i) {
+    const uint64_t before = ToBits(from.buckets[i]);
+    const uint64_t after = ToBits(to.buckets[i]);
+    if (before == after) continue;
+    char& mask = (*out)[mask_at + i / 8];
+    mask = static_cast<char>(static_cast<uint8_t>(mask) | 1u << (i % 8));
+    PutNumber<H>(out, before, after);
+  }
+}
+
+void PutPacked(std::string* out, const model::Histogram& from, const model::Histogram& to,
+               int width, bool plain) {
+  out->push_back(static_cast<char>(width | (plain ? kPlain : 0)));
+  uint64_t window = 0;
+  int used = 0;
+  for (size_t i = 0; i < to.buckets.size(); ++i) {
+    const uint64_t diff = ToBits(to.buckets[i]) - ToBits(from.buckets[i]);
+    window |= (plain ? diff : ZigZag(static_cast<int64_t>(diff))) << used;
+    for (used += width; used >= 8; used -= 8, window >>= 8) {
+      out->push_back(static_cast<char>(window));
+    }
+  }
+  if (used > 0) out->push_back(static_cast<char>(window));
+}
+
+// Appends the buckets of `to` if any changed. The flags that say how.
+template <typename H>
+uint8_t PutBuckets(std::string* out, const H& from, const H& to) {
+  bool changed = false;
+  bool negative = false;
+  uint64_t all_plain = 0;
+  uint64_t all_zig_zag = 0;
+  size_t masked_size = (to.buckets.size() + 7) / 8;
+  for (size_t i = 0; i < to.buckets.size(); ++i) {
+    const uint64_t diff = ToBits(to.buckets[i]) - ToBits(from.buckets[i]);
+    if (diff == 0) continue;
+    changed = true;
+    const uint64_t zig_zag = ZigZag(static_cast<int64_t>(diff));
+    negative = negative || (zig_zag & 1) != 0;
+    all_plain |= diff;
+    all_zig_zag |= zig_zag;
+    masked_size += VarintSize(zig_zag);
+  }
+  if (!changed) return 0;
+  if constexpr (std::is_same_v<H, model::Histogram>) {
+    const auto width = static_cast<int>(std::bit_width(negative ? all_zig_zag : all_plain));
+    const size_t packed_size = 1 + (to.buckets.size() * static_cast<size_t>(width) + 7) / 8;
+    if (width <= kMaxWidth && packed_size < masked_size) {
+      PutPacked(out, from, to, width, !negative);
+      return kBuckets | kPacked;
+    }
+  }
+  PutMasked(out, from, to);
+  return kBuckets;
+}
 
 template <typename Number>
 double AsDouble(uint64_t bits) {
@@ -197,7 +310,8 @@ void HistogramColumns::Free(uint32_t id) {
 }
 
 std::unique_ptr<uint8_t[]> HistogramColumns::RowsOf(const HistogramColumn& column) const {
-  auto rows = std::make_unique_for_overwrite<uint8_t[]>(column.size);
+  auto rows = std::make_unique_for_overwrite<uint8_t[]>(column.size + kReadAhead);
+  std::memset(rows.get() + column.size, 0, kReadAhead);
   ReadChain(arena_, column.rows, column.size, rows.get());
   return rows;
 }
@@ -255,6 +369,16 @@ codec::Verdict HistogramColumns::Offer(uint32_t id, const H& sample) const {
   return codec::OfferAfter(last, sample);
 }
 
+// Whether the count of `row` is more than the one before by what zero count and buckets are more.
+template <typename H>
+bool GrewByBuckets(const HistogramColumn& column, const H& last, const H& row) {
+  uint64_t grown = ToBits(row.zero_count) - column.zero_count;
+  for (size_t i = 0; i < row.buckets.size(); ++i) {
+    grown += ToBits(row.buckets[i]) - ToBits(last.buckets[i]);
+  }
+  return column.count + grown == ToBits(row.count);
+}
+
 // `row` is in the column's layout, or a stale marker.
 template <typename H>
 void HistogramColumns::PutRow(HistogramColumn* column, const H& row) {
@@ -267,7 +391,10 @@ void HistogramColumns::PutRow(HistogramColumn* column, const H& row) {
   } else {
     H last;
     LoadLast(*column, &last);
-    PutNumber<H>(&bytes, column->count, ToBits(row.count));
+    if (!std::is_same_v<H, model::Histogram> || !GrewByBuckets(*column, last, row)) {
+      flags |= kCount;
+      PutNumber<H>(&bytes, column->count, ToBits(row.count));
+    }
     column->count = ToBits(row.count);
     if (ToBits(row.zero_count) != column->zero_count) {
       flags |= kZeroCount;
@@ -279,22 +406,9 @@ void HistogramColumns::PutRow(HistogramColumn* column, const H& row) {
       PutXorBytes(&bytes, column->sum_bits, ToBits(row.sum));
       column->sum_bits = ToBits(row.sum);
     }
-    const size_t mask_at = bytes.size();
-    bytes.append((row.buckets.size() + 7) / 8, '\0');
-    for (size_t i = 0; i < row.buckets.size(); ++i) {
-      const uint64_t from = ToBits(last.buckets[i]);
-      const uint64_t to = ToBits(row.buckets[i]);
-      if (from == to) continue;
-      flags |= kBuckets;
-      char& mask = bytes[mask_at + i / 8];
-      mask = static_cast<char>(static_cast<uint8_t>(mask) | 1u << (i % 8));
-      PutNumber<H>(&bytes, from, to);
-    }
-    if ((flags & kBuckets) != 0) {
-      SetLast(column, row);
-    } else {
-      bytes.resize(mask_at);
-    }
+    const uint8_t buckets = PutBuckets(&bytes, last, row);
+    flags |= buckets;
+    if (buckets != 0) SetLast(column, row);
   }
   bytes[0] = static_cast<char>(flags);
 

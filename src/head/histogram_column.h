@@ -1,7 +1,7 @@
 // The native histograms of a series' open chunk. All samples of the chunk have one bucket layout,
 // an object shared with every other series of that layout. Samples are rows of differences against
-// the row before, in which buckets that did not change take one bit; the newest row's buckets are
-// kept as narrow as their values.
+// the row before, in which a bucket takes as many bits as the difference that changed most, or one
+// if few changed; the newest row's buckets are kept as narrow as their values.
 //
 // What a sample may follow in one chunk is the chunk format's rule (codec::OfferAfter), so that a
 // full column is written as exactly one Prometheus chunk.
