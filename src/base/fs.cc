@@ -119,6 +119,13 @@ class PosixMappedFile final : public MappedFile {
     if (size_ > 0) ::munmap(data_, size_);
   }
   std::string_view bytes() const override { return {static_cast<const char*>(data_), size_}; }
+  void DropResident(uint64_t begin, uint64_t end) const override {
+    const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+    const uint64_t first = (begin + page - 1) / page * page;
+    const uint64_t last = end == size_ ? end : end / page * page;
+    // The mapping is read-only and shared, so nothing is lost; a refusal costs memory alone.
+    if (first < last) ::madvise(static_cast<char*>(data_) + first, last - first, MADV_DONTNEED);
+  }
 
  private:
   void* const data_;

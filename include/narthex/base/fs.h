@@ -33,6 +33,9 @@ class MappedFile {
   virtual ~MappedFile() = default;
   // Valid as long as this object.
   virtual std::string_view bytes() const = 0;
+  // Lets go of the pages within [begin, end), so that they do not count as resident memory until
+  // they are read again. What they say stays.
+  virtual void DropResident(uint64_t /*begin*/, uint64_t /*end*/) const {}
 };
 
 // An exclusive lock on a file, held until destruction.
