@@ -2,6 +2,8 @@
 // batches of one writer without holes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <thread>
 
@@ -121,6 +123,77 @@ TEST(HeadConcurrencyTest, ReadersSeeWholeBatchesWithALogAndAfterReplay) {
   head.Open();
   auto querier = head->NewQuerier(kAllTime);
   for (int i = 0; i < kWriters; ++i) EXPECT_EQ(SeenBatches(**querier, i), kBatches);
+}
+
+// As Write(), but half of the series are new ones every twenty batches.
+void WriteChurn(Head* head, int writer, std::atomic<int64_t>* progress) {
+  for (int64_t batch = 1; batch <= kBatches; ++batch) {
+    *progress = batch;
+    auto appender = head->NewAppender();
+    for (int i = 0; i < kSeriesPerWriter; ++i) {
+      const auto ref = HeadHarness::Resolve(appender.get(),
+                                            {{"__name__", i % 2 == 0 ? "stays" : "goes"},
+                                             {"i", std::to_string(i)},
+                                             {"part", std::to_string(i % 2 == 0 ? 0 : batch / 20)},
+                                             {"writer", std::to_string(writer)}});
+      ASSERT_EQ(HeadHarness::AppendFloat(appender.get(), ref, kStart + batch * 10,
+                                         static_cast<double>(batch + i)),
+                model::AppendOutcome::kAccepted);
+    }
+    ASSERT_TRUE(appender->Commit().ok());
+  }
+}
+
+// A querier shows the same whenever it is asked, series without holes, and a writer's lasting
+// series alike.
+void ReadChurn(Head* head, const std::atomic<bool>* done) {
+  while (!done->load()) {
+    auto querier = head->NewQuerier(kAllTime);
+    ASSERT_TRUE(querier.ok());
+    const Contents contents = ReadAll(**querier);
+    std::map<std::string, std::pair<int64_t, int64_t>> ranges;
+    for (const auto& [pairs, samples] : contents) {
+      const int64_t first = samples.begin()->first;
+      const int64_t last = samples.rbegin()->first;
+      ASSERT_EQ(static_cast<int64_t>(samples.size()), (last - first) / 10 + 1);
+      ASSERT_EQ(samples.rbegin()->second,
+                Text(static_cast<double>((last - kStart) / 10 + std::stoi(pairs[1].second))));
+      if (pairs[0].second != "stays") continue;
+      const auto range = ranges.try_emplace(pairs[3].second, first, last).first->second;
+      ASSERT_EQ(range, std::pair(first, last));
+    }
+    ASSERT_EQ(ReadAll(**querier), contents);
+  }
+}
+
+TEST(HeadConcurrencyTest, ReadersSeeNoHolesWhileWhatIsOldGoes) {
+  support::FaultFs fs;
+  HeadOptions options;
+  options.wal_directory = "db/wal";
+  options.chunks_directory = "db/chunks_head";
+  options.samples_per_chunk = 8;
+  HeadHarness head(options, &fs);
+  std::atomic<bool> done = false;
+  std::vector<std::thread> others;
+  std::vector<std::thread> writers;
+  for (int i = 0; i < kReaders; ++i) others.emplace_back(ReadChurn, head.get(), &done);
+  std::array<std::atomic<int64_t>, kWriters> progress{};
+  others.emplace_back([&] {
+    while (!done.load()) {
+      const int64_t slowest = *std::min_element(progress.begin(), progress.end());
+      EXPECT_TRUE(head->Truncate(kStart + (slowest - 30) * 10).ok());
+    }
+  });
+  for (int i = 0; i < kWriters; ++i) {
+    writers.emplace_back(WriteChurn, head.get(), i, &progress[static_cast<size_t>(i)]);
+  }
+  for (std::thread& writer : writers) writer.join();
+  done = true;
+  for (std::thread& other : others) other.join();
+  ASSERT_TRUE(head->Truncate(kStart + kBatches * 10).ok());
+  // The lasting series, and those of the last part.
+  EXPECT_EQ(head.Read().size(), static_cast<size_t>(kWriters * kSeriesPerWriter));
+  EXPECT_EQ(head->Stats(1).num_series, static_cast<uint64_t>(kWriters * kSeriesPerWriter));
 }
 
 }  // namespace
