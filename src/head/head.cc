@@ -58,6 +58,10 @@ class HeadImpl final : public Head {
   // Drops samples before `min_time_ms` and series without samples from memory.
   // The oldest sample left, INT64_MAX if none is.
   int64_t FreeBefore(int64_t min_time_ms);
+  std::vector<uint64_t> RefsTheLogNeeds(int64_t min_time_ms) const override {
+    return core_.RefsTheLogNeeds(min_time_ms);
+  }
+  void ForgetRefsBefore(int64_t min_time_ms) override { core_.ForgetRefsBefore(min_time_ms); }
   absl::Status Close() override;
   HeadStats Stats(size_t limit) const override;
   MemoryBreakdown Memory() const override {

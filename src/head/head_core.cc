@@ -269,7 +269,10 @@ MemoryBreakdown HeadCore::Memory() const {
   memory.label_sets = index_->label_sets().set_bytes();
   memory.series_table = index_->label_sets().table_bytes() +
                         (free_slots_.capacity() + retired_slots_.capacity()) * sizeof(SeriesIndex) +
-                        gone_refs_.size() * 48;
+                        gone_refs_.capacity() * sizeof(GoneRefs);
+  for (const GoneRefs& gone : gone_refs_) {
+    memory.series_table += gone.refs.capacity() * sizeof(uint64_t);
+  }
   memory.postings = index_->postings().num_bytes();
   memory.series_state = series_.num_bytes() + sizeof(*this);
   memory.timestamps = times_.num_bytes();

@@ -183,12 +183,10 @@ class HeadCore {
   // After DropChunks() of all series.
   void RaiseMinTime(int64_t min_left_ms);
 
-  // Whether the log must keep the records of a series for what it has from `min_time_ms` on:
-  // sorted numbers of the series there are, and of gone ones whose samples the log still has.
-  std::vector<uint64_t> RefsToKeep(int64_t min_time_ms) const;
-  // Notes that the log has samples up to `time_ms` under a number that is no series' first one.
-  void NoteOtherRef(uint64_t wal_ref, int64_t time_ms);
-  // Forgets gone numbers whose samples end before `min_time_ms`.
+  // As in Head.
+  std::vector<uint64_t> RefsTheLogNeeds(int64_t min_time_ms) const;
+  // Notes that the log has samples up to `last_ms` under numbers that are no series' first ones.
+  void NoteOtherRefs(std::vector<uint64_t> refs, int64_t last_ms);
   void ForgetRefsBefore(int64_t min_time_ms);
 
   // ---- replay
@@ -250,7 +248,12 @@ class HeadCore {
   // Series added while another index is made; `is_remaking_` says whether one is.
   bool is_remaking_ = false;
   std::vector<SeriesIndex> added_meanwhile_;
-  std::map<uint64_t, int64_t> gone_refs_;  // Numbers of the log to the last time under them.
+  // Numbers of the log under which no series is any more, and the last time under them.
+  struct GoneRefs {
+    int64_t last_ms = 0;
+    std::vector<uint64_t> refs;
+  };
+  std::vector<GoneRefs> gone_refs_;
   std::atomic<uint32_t> num_slots_{0};
   std::atomic<uint32_t> num_series_{0};
 

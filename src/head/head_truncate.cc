@@ -109,6 +109,7 @@ std::vector<SeriesIndex> HeadCore::RemoveIdle(const std::vector<SeriesIndex>& id
                                               int64_t logged_until_ms) {
   const std::shared_ptr<HeadIndex> remade = RemakeIndex(idle);
   std::vector<SeriesIndex> gone;
+  std::vector<uint64_t> gone_refs;
   std::shared_ptr<HeadIndex> old;  // Let go of after the lock.
   base::WriterLock lock(&index_mutex_);
   std::vector<model::Label> labels;
@@ -125,11 +126,13 @@ std::vector<SeriesIndex> HeadCore::RemoveIdle(const std::vector<SeriesIndex>& id
       keep(index);
       continue;
     }
-    if (series.Has(Series::kLogged)) gone_refs_[series.wal_ref()] = logged_until_ms;
+    if (series.Has(Series::kLogged)) gone_refs.push_back(series.wal_ref());
     series = {};
     gone.push_back(index);
   }
   for (const SeriesIndex index : added_meanwhile_) keep(index);
+  gone_refs.shrink_to_fit();
+  if (!gone_refs.empty()) gone_refs_.push_back({logged_until_ms, std::move(gone_refs)});
   is_remaking_ = false;
   added_meanwhile_ = {};
   old = std::exchange(index_, remade);
@@ -181,29 +184,28 @@ void HeadCore::RaiseMinTime(int64_t min_left_ms) {
 
 // ---- numbers in the log
 
-std::vector<uint64_t> HeadCore::RefsToKeep(int64_t min_time_ms) const {
+std::vector<uint64_t> HeadCore::RefsTheLogNeeds(int64_t min_time_ms) const {
   std::vector<uint64_t> refs;
   base::ReaderLock lock(&index_mutex_);
   for (SeriesIndex index = 0; index < num_slots(); ++index) {
     base::MutexLock stripe(StripeOf(index));
     if (series_[index].exists()) refs.push_back(series_[index].wal_ref());
   }
-  for (const auto& [ref, needed_ms] : gone_refs_) {
-    if (needed_ms >= min_time_ms) refs.push_back(ref);
+  for (const GoneRefs& gone : gone_refs_) {
+    if (gone.last_ms >= min_time_ms) refs.insert(refs.end(), gone.refs.begin(), gone.refs.end());
   }
   std::sort(refs.begin(), refs.end());
   return refs;
 }
 
-void HeadCore::NoteOtherRef(uint64_t wal_ref, int64_t time_ms) {
+void HeadCore::NoteOtherRefs(std::vector<uint64_t> refs, int64_t last_ms) {
   base::WriterLock lock(&index_mutex_);
-  int64_t& needed_ms = gone_refs_.try_emplace(wal_ref, time_ms).first->second;
-  needed_ms = std::max(needed_ms, time_ms);
+  gone_refs_.push_back({last_ms, std::move(refs)});
 }
 
 void HeadCore::ForgetRefsBefore(int64_t min_time_ms) {
   base::WriterLock lock(&index_mutex_);
-  std::erase_if(gone_refs_, [&](const auto& entry) { return entry.second < min_time_ms; });
+  std::erase_if(gone_refs_, [&](const GoneRefs& gone) { return gone.last_ms < min_time_ms; });
 }
 
 }  // namespace narthex::head

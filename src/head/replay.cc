@@ -84,7 +84,15 @@ std::optional<SeriesIndex> Replayer::FindFor(uint64_t ref, int64_t time_ms, uint
 }
 
 void Replayer::Finish() {
-  for (const auto& [ref, time_ms] : other_refs_) core_->NoteOtherRef(ref, time_ms);
+  if (!other_refs_.empty()) {
+    std::vector<uint64_t> refs;
+    int64_t last_ms = std::numeric_limits<int64_t>::min();
+    for (const auto& [ref, time_ms] : other_refs_) {
+      refs.push_back(ref);
+      last_ms = std::max(last_ms, time_ms);
+    }
+    core_->NoteOtherRefs(std::move(refs), last_ms);
+  }
   // Chunks of series that the log does not know.
   for (const auto& [ref, chunks] : chunks_) {
     core_->mutable_sealed()->DropBefore(chunks, std::numeric_limits<int64_t>::max());

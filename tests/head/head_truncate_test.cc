@@ -92,6 +92,19 @@ TEST_F(HeadTruncateTest, SeriesWithoutSamplesGoWithTheirNames) {
   EXPECT_EQ(head.Read().at(a_), (Samples{{now, Text(2.0)}}));
 }
 
+TEST_F(HeadTruncateTest, TheLogMustKnowGoneSeriesAsLongAsItHasTheirSamples) {
+  HeadHarness head(WithFiles(), &fs_);
+  AddMinutes(&head, a_, 0, 30);
+  AddMinutes(&head, b_, 0, 200);
+  const int64_t cut_ms = kStart + 2 * kHour;
+  EXPECT_EQ(head->RefsTheLogNeeds(cut_ms), (std::vector<uint64_t>{1, 2}));
+  ASSERT_TRUE(head->Truncate(cut_ms).ok());
+  EXPECT_EQ(head->RefsTheLogNeeds(kStart), (std::vector<uint64_t>{1, 2}));
+  EXPECT_EQ(head->RefsTheLogNeeds(kStart + 3 * kHour), (std::vector<uint64_t>{2}));
+  head->ForgetRefsBefore(kStart + 3 * kHour);
+  EXPECT_EQ(head->RefsTheLogNeeds(kStart), (std::vector<uint64_t>{2}));
+}
+
 TEST_F(HeadTruncateTest, AnOpenAppenderKeepsTheSeriesItResolved) {
   HeadHarness head(WithFiles(), &fs_);
   AddMinutes(&head, b_, 0, 200);

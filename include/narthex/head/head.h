@@ -96,6 +96,12 @@ class Head : public model::Appendable, public model::Queryable {
   // memory was freed nonetheless. One caller at a time.
   virtual absl::Status Truncate(int64_t min_time_ms) = 0;
 
+  // The numbers under which the log must go on to know series, ascending, once samples before
+  // `min_time_ms` are taken out of it: those of all series, and of gone ones with younger samples.
+  virtual std::vector<uint64_t> RefsTheLogNeeds(int64_t min_time_ms) const = 0;
+  // The log holds no samples before `min_time_ms` any more.
+  virtual void ForgetRefsBefore(int64_t min_time_ms) = 0;
+
   // Closes the log; appends fail with kFailedPrecondition from then on. Idempotent.
   virtual absl::Status Close() = 0;
   virtual HeadStats Stats(size_t limit) const = 0;
