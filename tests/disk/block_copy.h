@@ -6,9 +6,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "disk/block/block_writer.h"
 #include "narthex/base/status.h"
 #include "narthex/disk/block.h"
-#include "disk/block/block_writer.h"
 
 namespace narthex::disk {
 
