@@ -157,8 +157,8 @@ struct Regex::Impl {
   }
 
   void AppendExpanded(std::string_view replacement, const re2::StringPiece* groups,
-                      size_t num_groups, std::string* out) const {
-    while (!replacement.empty()) {
+                      size_t num_groups, std::string* out, size_t max_bytes) const {
+    while (!replacement.empty() && out->size() <= max_bytes) {
       const size_t dollar = replacement.find('$');
       out->append(replacement.substr(0, dollar));
       if (dollar == std::string_view::npos) return;
@@ -210,11 +210,12 @@ bool Regex::Matches(std::string_view text) const {
   return impl_->engine->Match(Piece(text), 0, text.size(), RE2::ANCHOR_BOTH, nullptr, 0);
 }
 
-bool Regex::Expand(std::string_view text, std::string_view replacement, std::string* out) const {
+bool Regex::Expand(std::string_view text, std::string_view replacement, std::string* out,
+                   size_t max_bytes) const {
   if (impl_->engine == nullptr) {
     if (!impl_->MatchesWithoutEngine(text)) return false;
     const re2::StringPiece whole = Piece(text);
-    impl_->AppendExpanded(replacement, &whole, 1, out);
+    impl_->AppendExpanded(replacement, &whole, 1, out, max_bytes);
     return true;
   }
   const auto num_groups = static_cast<size_t>(impl_->engine->NumberOfCapturingGroups()) + 1;
@@ -226,7 +227,7 @@ bool Regex::Expand(std::string_view text, std::string_view replacement, std::str
                             static_cast<int>(num_groups))) {
     return false;
   }
-  impl_->AppendExpanded(replacement, groups, num_groups, out);
+  impl_->AppendExpanded(replacement, groups, num_groups, out, max_bytes);
   return true;
 }
 

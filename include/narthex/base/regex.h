@@ -2,6 +2,7 @@
 // matched without the engine. Immutable, thread-safe, cheap to copy.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,7 +24,9 @@ class Regex {
 
   // Matches and, on success, appends `replacement` with $1, ${1}, $name, ${name} and $$ expanded as
   // Go's regexp.Expand does (unknown groups are empty). False, nothing appended, on no match.
-  bool Expand(std::string_view text, std::string_view replacement, std::string* out) const;
+  // Stops early once `*out` has more than `max_bytes`.
+  bool Expand(std::string_view text, std::string_view replacement, std::string* out,
+              size_t max_bytes = std::numeric_limits<size_t>::max()) const;
 
   // The texts the expression can match (sorted), if they are few (a|b|c, also with common prefixes
   // and small classes); empty when it is not such a set.

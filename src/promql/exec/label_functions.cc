@@ -12,6 +12,9 @@ namespace {
 using model::Symbol;
 using model::SymbolLabel;
 
+// Functions inside each other could double a text at each level.
+constexpr size_t kMaxTextBytes = 1u << 20;
+
 bool IsLabelName(const std::string& name) {
   return model::IsValidLabelName(name, model::NameValidation::kUtf8);
 }
@@ -23,11 +26,22 @@ class LabelSettingOperator : public MapOperator {
       : MapOperator(context, std::move(input), LabelChange::kMap),
         destination_(context->symbols->Intern(destination)) {}
 
-  void Set(std::string_view text, std::vector<SymbolLabel>* labels, bool* drop_name) {
+  // What is made here stays until the query's end and counts as its memory.
+  absl::Status Set(std::string_view text, std::vector<SymbolLabel>* labels, bool* drop_name) {
+    if (text.size() > kMaxTextBytes) {
+      return base::ResourceExhausted("a label value of more than ", kMaxTextBytes,
+                                     " bytes would be made in query execution");
+    }
     std::optional<Symbol> value;
-    if (!text.empty()) value = context().symbols->Intern(text);
+    if (!text.empty()) {
+      const size_t num_bytes_before = context().symbols->num_bytes();
+      value = context().symbols->Intern(text);
+      NX_RETURN_IF_ERROR(
+          context().budget.Take(0, context().symbols->num_bytes() - num_bytes_before));
+    }
     SetLabel(*context().symbols, destination_, value, labels);
     if (destination_ == context().name_symbol) *drop_name = false;
+    return absl::OkStatus();
   }
   absl::Status Transform(size_t, Column*) final { return absl::OkStatus(); }
 
@@ -58,10 +72,10 @@ class LabelReplaceOperator final : public LabelSettingOperator {
     if (is_new) {
       const std::string_view text =
           value.has_value() ? context().symbols->Text(*value) : std::string_view();
-      verdict.matches = regex_.Expand(text, replacement_, &verdict.text);
+      verdict.matches = regex_.Expand(text, replacement_, &verdict.text, kMaxTextBytes);
+      NX_RETURN_IF_ERROR(context().budget.Take(0, verdict.text.size()));
     }
-    if (verdict.matches) Set(verdict.text, labels, drop_name);
-    return absl::OkStatus();
+    return verdict.matches ? Set(verdict.text, labels, drop_name) : absl::OkStatus();
   }
 
   static constexpr Symbol kNoValue = UINT32_MAX;
@@ -82,12 +96,11 @@ class LabelJoinOperator final : public LabelSettingOperator {
  private:
   absl::Status MapLabels(std::vector<SymbolLabel>* labels, bool* drop_name) override {
     std::string joined;
-    for (size_t i = 0; i < sources_.size(); ++i) {
+    for (size_t i = 0; i < sources_.size() && joined.size() <= kMaxTextBytes; ++i) {
       if (i != 0) joined += separator_;
       joined += LabelText(*context().symbols, *labels, sources_[i]);
     }
-    Set(joined, labels, drop_name);
-    return absl::OkStatus();
+    return Set(joined, labels, drop_name);
   }
 
   const std::string separator_;

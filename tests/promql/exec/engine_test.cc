@@ -238,6 +238,21 @@ TEST_F(EngineTest, ManyRivalsAreAnErrorNotAFlood) {
   EXPECT_EQ(Instant("a / on () group_left () b", 0).substr(0, 22), "found duplicate series");
 }
 
+// Each level makes the text twice or four times as long.
+TEST_F(EngineTest, LabelsThatGrowWithoutEndAreAnError) {
+  AddLine({{"__name__", "x"}, {"i", "123"}}, 1, 1, 0);
+  const std::string message =
+      "a label value of more than 1048576 bytes would be made in query execution";
+  std::string replaced = "x";
+  std::string joined = "x";
+  for (int i = 0; i < 40; ++i) {
+    replaced = "label_replace(" + replaced + R"q(, "i", "$1$1", "i", "(.*)"))q";
+    joined = "label_join(" + joined + R"q(, "i", "", "i", "i", "i", "i"))q";
+  }
+  EXPECT_EQ(Instant(replaced, 0), message);
+  EXPECT_EQ(Instant(joined, 0), message);
+}
+
 TEST_F(EngineTest, ACancelledQueryEnds) {
   AddLine({{"__name__", "x"}}, 100, 1, 1);
   cancellation_.Cancel();
