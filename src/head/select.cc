@@ -1,154 +1,102 @@
-// A matcher is resolved to values of its label: at once for literals, else by one verdict per
-// distinct value. Those that match no missing label become unions of the values' lists; those that
-// do are turned around: the series of the values they do not match are taken away. The matcher with
-// the fewest series goes first; once few candidates are left, the rest look at the candidates'
-// labels instead of at lists.
+// The head's index as a source of postings. A list's place is its pair: the name's symbol in the
+// upper, the value's in the lower half.
 #include "head/select.h"
 
 #include <algorithm>
-#include <bit>
-#include <iterator>
+#include <functional>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <unordered_map>
+
+#include "narthex/base/check.h"
+#include "narthex/disk/postings.h"
 
 namespace narthex::head {
 
-using model::Matcher;
-using model::MatchType;
 using model::Symbol;
 
 namespace {
 
-// One matcher as values of its label.
-struct Term {
-  const Matcher* matcher = nullptr;
-  bool has_name = false;
-  Symbol name = 0;
-  bool subtract = false;  // The values are the ones that do not match.
-  std::vector<Symbol> values;
-  uint64_t num_series = 0;  // Of all values.
+class HeadPostings final : public disk::PostingsSource {
+ public:
+  HeadPostings(const HeadIndex* index, uint32_t num_series)
+      : index_(index), num_series_(num_series) {}
+
+  uint64_t ref_limit() const override { return num_series_; }
+
+  absl::Status ForEachValue(std::string_view name, const ValueVisitor& visit) const override {
+    const std::optional<Symbol> symbol = index_->symbols().Find(name);
+    if (!symbol) return absl::OkStatus();
+    index_->postings().ForEachValue(*symbol, [&](Symbol value, uint32_t) {
+      visit(index_->symbols().Text(value), PlaceOf(*symbol, value));
+    });
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::optional<uint64_t>> FindList(std::string_view name,
+                                                   std::string_view value) const override {
+    const std::optional<Symbol> name_symbol = index_->symbols().Find(name);
+    const std::optional<Symbol> value_symbol = index_->symbols().Find(value);
+    if (!name_symbol || !value_symbol) return std::nullopt;
+    if (index_->postings().Count(*name_symbol, *value_symbol) == 0) return std::nullopt;
+    return PlaceOf(*name_symbol, *value_symbol);
+  }
+  size_t CountOf(uint64_t place) const override {
+    return index_->postings().Count(NameOf(place), ValueOf(place));
+  }
+  absl::Status AppendList(uint64_t place, disk::Refs* out) const override {
+    index_->postings().Decode(NameOf(place), ValueOf(place), out);
+    while (!out->empty() && out->back() >= num_series_) out->pop_back();
+    return absl::OkStatus();
+  }
+  absl::Status IntersectList(uint64_t place, disk::Refs* refs) const override {
+    disk::Refs list;
+    index_->postings().Decode(NameOf(place), ValueOf(place), &list);
+    disk::Intersect(std::span<const uint32_t>(list), refs);
+    return absl::OkStatus();
+  }
+  absl::Status AppendAll(disk::Refs* out) const override {
+    for (uint32_t i = 0; i < num_series_; ++i) {
+      if (index_->Contains(i)) out->push_back(i);
+    }
+    return absl::OkStatus();
+  }
+  absl::Status FilterByLabel(std::string_view name,
+                             const std::function<bool(std::string_view)>& accepts,
+                             disk::Refs* refs) const override {
+    const bool accepts_none = accepts("");
+    const std::optional<Symbol> symbol = index_->symbols().Find(name);
+    std::unordered_map<Symbol, bool> verdicts;
+    std::erase_if(*refs, [&](SeriesIndex series) {
+      Symbol value = 0;
+      if (!symbol || !index_->label_sets().FindValue(series, *symbol, &value)) {
+        return !accepts_none;
+      }
+      const auto [verdict, is_new] = verdicts.try_emplace(value, false);
+      if (is_new) verdict->second = accepts(index_->symbols().Text(value));
+      return !verdict->second;
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  static uint64_t PlaceOf(Symbol name, Symbol value) { return uint64_t{name} << 32 | value; }
+  static Symbol NameOf(uint64_t place) { return static_cast<Symbol>(place >> 32); }
+  static Symbol ValueOf(uint64_t place) { return static_cast<Symbol>(place); }
+
+  const HeadIndex* const index_;
+  const uint32_t num_series_;
 };
-
-Term Resolve(const HeadIndex& index, const Matcher& matcher) {
-  Term term;
-  term.matcher = &matcher;
-  term.subtract = matcher.MatchesEmpty();
-  const std::optional<Symbol> name = index.symbols().Find(matcher.name());
-  if (!name || !index.postings().HasName(*name)) return term;
-  term.has_name = true;
-  term.name = *name;
-  const auto add = [&](Symbol value, uint32_t count) {
-    term.values.push_back(value);
-    term.num_series += count;
-  };
-  if (!matcher.literals().empty() && !term.subtract) {
-    // Fast path: only the literals can match.
-    for (const std::string& literal : matcher.literals()) {
-      const std::optional<Symbol> value = index.symbols().Find(literal);
-      if (!value || !matcher.Matches(literal)) continue;
-      if (std::find(term.values.begin(), term.values.end(), *value) != term.values.end()) continue;
-      const uint32_t count = index.postings().Count(*name, *value);
-      if (count > 0) add(*value, count);
-    }
-    return term;
-  }
-  index.postings().ForEachValue(*name, [&](Symbol value, uint32_t count) {
-    if (matcher.Matches(index.symbols().Text(value)) != term.subtract) add(value, count);
-  });
-  return term;
-}
-
-// The series of all values of the term, ascending, each once: a series has one value per name.
-std::vector<SeriesIndex> Union(const HeadIndex& index, const Term& term, uint32_t num_series) {
-  std::vector<SeriesIndex> out;
-  if (term.values.size() <= 1) {
-    for (const Symbol value : term.values) index.postings().Decode(term.name, value, &out);
-  } else if (term.num_series < num_series / 64) {
-    for (const Symbol value : term.values) index.postings().Decode(term.name, value, &out);
-    std::sort(out.begin(), out.end());
-  } else {
-    // Many series: mark them in a bitmap instead of sorting.
-    std::vector<uint64_t> bits(num_series / 64 + 1, 0);
-    std::vector<SeriesIndex> list;
-    for (const Symbol value : term.values) {
-      list.clear();
-      index.postings().Decode(term.name, value, &list);
-      for (const SeriesIndex series : list) {
-        if (series < num_series) bits[series / 64] |= uint64_t{1} << (series % 64);
-      }
-    }
-    out.reserve(term.num_series);
-    for (size_t word = 0; word < bits.size(); ++word) {
-      for (uint64_t rest = bits[word]; rest != 0; rest &= rest - 1) {
-        out.push_back(
-            static_cast<SeriesIndex>(word * 64 + static_cast<size_t>(std::countr_zero(rest))));
-      }
-    }
-  }
-  while (!out.empty() && out.back() >= num_series) out.pop_back();
-  return out;
-}
-
-// Keeps the candidates that match, by their own labels, with one verdict per distinct value.
-void FilterByLabels(const HeadIndex& index, const Term& term, std::vector<SeriesIndex>* series) {
-  std::unordered_map<Symbol, bool> verdicts;
-  for (const Symbol value : term.values) verdicts.emplace(value, !term.subtract);
-  std::erase_if(*series, [&](SeriesIndex one) {
-    Symbol value = 0;
-    if (!term.has_name || !index.label_sets().FindValue(one, term.name, &value)) {
-      return !term.matcher->MatchesEmpty();
-    }
-    const auto verdict = verdicts.find(value);
-    return !(verdict == verdicts.end() ? term.subtract : verdict->second);
-  });
-}
 
 }  // namespace
 
-std::vector<SeriesIndex> SelectSeries(const HeadIndex& index, std::span<const Matcher> matchers,
+std::vector<SeriesIndex> SelectSeries(const HeadIndex& index,
+                                      std::span<const model::Matcher> matchers,
                                       uint32_t num_series) {
-  std::vector<Term> terms;
-  for (const Matcher& matcher : matchers) {
-    terms.push_back(Resolve(index, matcher));
-    if (!terms.back().subtract && terms.back().num_series == 0) return {};
-  }
-  // Cheapest first, subtractions last.
-  std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
-    if (a.subtract != b.subtract) return b.subtract;
-    return a.num_series < b.num_series;
-  });
-  std::vector<SeriesIndex> result;
-  size_t next = 0;
-  if (terms.empty() || terms.front().subtract) {
-    for (uint32_t i = 0; i < num_series; ++i) {
-      if (index.Contains(i)) result.push_back(i);
-    }
-  } else {
-    result = Union(index, terms.front(), num_series);
-    next = 1;
-  }
-  for (; next < terms.size() && !result.empty(); ++next) {
-    const Term& term = terms[next];
-    // Looking at a candidate's labels costs about as much as reading this many list entries.
-    constexpr uint64_t kLabelLookCost = 16;
-    if (result.size() * kLabelLookCost < term.num_series) {
-      FilterByLabels(index, term, &result);
-      continue;
-    }
-    const std::vector<SeriesIndex> other = Union(index, term, num_series);
-    std::vector<SeriesIndex> kept;
-    kept.reserve(result.size());
-    if (term.subtract) {
-      std::set_difference(result.begin(), result.end(), other.begin(), other.end(),
-                          std::back_inserter(kept));
-    } else {
-      std::set_intersection(result.begin(), result.end(), other.begin(), other.end(),
-                            std::back_inserter(kept));
-    }
-    result = std::move(kept);
-  }
-  return result;
+  absl::StatusOr<disk::Refs> selected =
+      disk::SelectSeries(HeadPostings(&index, num_series), matchers);
+  // Memory cannot be damaged: no method above gives an error.
+  NX_CHECK(selected.ok());
+  return *std::move(selected);
 }
 
 }  // namespace narthex::head
