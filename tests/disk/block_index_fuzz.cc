@@ -64,8 +64,9 @@ void FuzzIndex(std::string bytes) {
   for (const bool fixed : {false, true}) {
     if (fixed) FixChecksums(&bytes);
     support::FaultFs fs;
-    NX_CHECK(fs.Create("index").value()->Append(bytes).ok());
-    const auto index = BlockIndex::Open(&fs, "index");
+    NX_CHECK(fs.CreateDirectories("block").ok());
+    NX_CHECK(fs.Create("block/index").value()->Append(bytes).ok());
+    const auto index = BlockIndex::Open(&fs, "block/index");
     if (index.ok()) ReadAll(**index);
   }
 }
