@@ -197,13 +197,13 @@ bool MergedCursor::ReadFullRow(const SourceSeries& place, int64_t time_ms,
   }
   const ColumnBatch& batch = cursor->batch();
   out->layout = batch.layout;
-  out->hint = batch.hints[0];
+  out->hint = CounterResetHint::kUnknown;  // Its source compared it with another row.
   out->count = batch.counts[0];
   out->zero_count = batch.zero_counts[0];
   out->sum = batch.sums[0];
-  out->buckets.assign(batch.buckets.begin(),
-                      batch.buckets.begin() +
-                          static_cast<std::ptrdiff_t>(batch.layout->num_buckets()));
+  out->buckets.assign(
+      batch.buckets.begin(),
+      batch.buckets.begin() + static_cast<std::ptrdiff_t>(batch.layout->num_buckets()));
   return true;
 }
 

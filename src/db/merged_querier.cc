@@ -37,7 +37,8 @@ absl::StatusOr<std::unique_ptr<model::SeriesSelection>> MergedQuerier::Select(
   std::vector<std::pair<size_t, SelectionPart>> parts;
   for (size_t i = 0; i < sources_.size(); ++i) {
     const model::TimeRange& range = sources_[i].range;
-    if (range.min_time_ms > hints.range.max_time_ms || range.max_time_ms < hints.range.min_time_ms) {
+    if (range.min_time_ms > hints.range.max_time_ms ||
+        range.max_time_ms < hints.range.min_time_ms) {
       continue;
     }
     NX_ASSIGN_OR_RETURN(auto selection, sources_[i].querier->Select(matchers, hints));
@@ -55,7 +56,8 @@ absl::StatusOr<std::vector<std::string>> MergedQuerier::LabelNames(
     std::span<const model::Matcher> matchers, size_t limit) const {
   std::vector<std::string> all;
   for (const QuerierSource& source : sources_) {
-    NX_ASSIGN_OR_RETURN(std::vector<std::string> names, source.querier->LabelNames(matchers, limit));
+    NX_ASSIGN_OR_RETURN(std::vector<std::string> names,
+                        source.querier->LabelNames(matchers, limit));
     Unite(std::move(names), limit, &all);
   }
   return all;

@@ -51,8 +51,7 @@ Symbol MergedSymbols::TranslateOne(size_t table, Symbol symbol) const {
 }
 
 Symbol MergedSymbols::Intern(std::string_view text) const {
-  const auto [found, is_new] =
-      own_.try_emplace(text, static_cast<Symbol>(texts_.size()) | kOwnBit);
+  const auto [found, is_new] = own_.try_emplace(text, static_cast<Symbol>(texts_.size()) | kOwnBit);
   if (is_new) texts_.push_back(text);
   return found->second;
 }

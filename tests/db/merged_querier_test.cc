@@ -65,10 +65,10 @@ Samples SamplesOf(model::SeriesCursor* cursor, size_t index, TimeRange range) {
     const model::ColumnBatch& batch = cursor->batch();
     EXPECT_FALSE(batch.times_ms.empty());
     for (size_t i = 0; i < batch.times_ms.size(); ++i) {
-      samples.emplace_back(batch.times_ms[i],
-                           std::bit_cast<uint64_t>(batch.kind == model::SampleKind::kFloat
-                                                       ? batch.values[i]
-                                                       : batch.sums[i]));
+      samples.emplace_back(
+          batch.times_ms[i],
+          std::bit_cast<uint64_t>(batch.kind == model::SampleKind::kFloat ? batch.values[i]
+                                                                          : batch.sums[i]));
     }
   }
   EXPECT_TRUE(cursor->status().ok()) << cursor->status().ToString();
@@ -99,8 +99,8 @@ TEST(MergedQuerierTest, ARandomOverlapGivesEveryTimeOnceTheFirstSourceWinning) {
     std::map<Labels, std::map<int64_t, uint64_t>> expected;
     for (size_t p = 0; p < num_parts; ++p) {
       const int64_t begin_ms = 40 * static_cast<int64_t>(p);
-      parts.push_back(std::make_unique<Part>(
-          Part{FakeQueryable(1 + below(7)), {.min_time_ms = begin_ms, .max_time_ms = begin_ms + 79}}));
+      parts.push_back(std::make_unique<Part>(Part{
+          FakeQueryable(1 + below(7)), {.min_time_ms = begin_ms, .max_time_ms = begin_ms + 79}}));
       pointers.push_back(parts.back().get());
       for (uint32_t s = 0; s < 6; ++s) {
         if (below(4) == 0) continue;
@@ -116,8 +116,8 @@ TEST(MergedQuerierTest, ARandomOverlapGivesEveryTimeOnceTheFirstSourceWinning) {
       }
     }
     const auto querier = Merge(pointers);
-    for (const TimeRange range :
-         {kAlways, TimeRange{.min_time_ms = 35, .max_time_ms = 90}, TimeRange{.min_time_ms = 130, .max_time_ms = 130}}) {
+    for (const TimeRange range : {kAlways, TimeRange{.min_time_ms = 35, .max_time_ms = 90},
+                                  TimeRange{.min_time_ms = 130, .max_time_ms = 130}}) {
       std::map<Labels, Samples> in_range;
       for (const auto& [labels, samples] : expected) {
         for (const auto& [time_ms, bits] : samples) {
