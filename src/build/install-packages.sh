@@ -11,7 +11,7 @@ set -euo pipefail
 build=(
   ca-certificates g++ cmake ninja-build pkg-config git
   libabsl-dev libboost1.81-dev libcurl4-openssl-dev libssl-dev libre2-dev libyaml-cpp-dev
-  libprotobuf-dev protobuf-compiler libprotozero-dev libsnappy-dev libzstd-dev zlib1g-dev
+  libprotobuf-dev protobuf-compiler libsnappy-dev libzstd-dev zlib1g-dev
   libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libjemalloc-dev libxxhash-dev
 )
 test=(libgtest-dev libgmock-dev libbenchmark-dev python3 curl ccache)

@@ -1,43 +1,23 @@
 #include "narthex/db/database.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
+#include "db/block_querier.h"
+#include "db/block_set.h"
+#include "db/merged_querier.h"
 #include "narthex/base/status.h"
 
 namespace narthex::db {
 namespace {
 
-constexpr size_t kUlidSize = 26;
-
-// A block's directory name: 26 characters of Crockford's base 32, the first at most 7.
-bool IsUlid(std::string_view name) {
-  constexpr std::string_view kAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-  if (name.size() != kUlidSize || name[0] > '7') return false;
-  return std::all_of(name.begin(), name.end(), [&](char c) {
-    return kAlphabet.find(c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c) !=
-           std::string_view::npos;
-  });
-}
-
 // Says which samples of the directory this process does not serve; they stay as they are.
-absl::Status WarnOfUnreadData(const DatabaseOptions& options, const DatabaseContext& context) {
-  NX_ASSIGN_OR_RETURN(const std::vector<std::string> names, context.fs->List(options.path));
-  std::string unread;
-  for (const std::string& name : names) {
-    const bool has_samples = IsUlid(name) || name == "chunks_head" || name == "wbl";
-    if (!has_samples) continue;
-    if (!unread.empty()) unread += ", ";
-    unread += name;
-  }
-  if (!unread.empty()) {
-    context.logger->Warn(
-        "blocks and head chunks of the data directory are not read; only the"
-        " write-ahead log is served",
-        {{"dir", options.path}, {"unread", unread}});
-  }
-  return absl::OkStatus();
+void WarnOfUnreadData(const DatabaseOptions& options, const DatabaseContext& context) {
+  const std::string log = options.path + "/wbl";
+  if (!context.fs->Exists(log)) return;
+  context.logger->Warn("the log of out-of-order samples is not read", {{"dir", log}});
 }
 
 // Locks the directory and tells how the last process left it.
@@ -72,18 +52,17 @@ absl::StatusOr<std::unique_ptr<base::FileLock>> LockDirectory(const DatabaseOpti
 class DatabaseImpl final : public Database {
  public:
   DatabaseImpl(DatabaseOptions options, const DatabaseContext& context,
-               std::unique_ptr<base::FileLock> lock, std::unique_ptr<head::Head> head)
+               std::unique_ptr<base::FileLock> lock, BlockSet blocks,
+               std::unique_ptr<head::Head> head)
       : options_(std::move(options)),
         fs_(context.fs),
         lock_(std::move(lock)),
+        blocks_(std::move(blocks)),
         head_(std::move(head)) {}
   ~DatabaseImpl() override { base::IgnoreError(Close(), "nobody is left to hear of it"); }
 
   std::unique_ptr<model::Appender> NewAppender() override { return head_->NewAppender(); }
-  absl::StatusOr<std::unique_ptr<model::Querier>> NewQuerier(
-      model::TimeRange range) const override {
-    return head_->NewQuerier(range);
-  }
+  absl::StatusOr<std::unique_ptr<model::Querier>> NewQuerier(model::TimeRange range) const override;
   absl::Status Close() override {
     if (std::exchange(closed_, true)) return absl::OkStatus();
     absl::Status status = head_->Close();
@@ -97,17 +76,58 @@ class DatabaseImpl final : public Database {
   }
   HeadStats Stats(size_t limit) const override { return head_->Stats(limit); }
   MemoryBreakdown Memory() const override { return head_->Memory(); }
-  int64_t min_time_ms() const override { return head_->min_time_ms(); }
-  int64_t max_time_ms() const override { return head_->max_time_ms(); }
+  int64_t min_time_ms() const override {
+    return std::min(blocks_.min_time_ms(), head_->min_time_ms());
+  }
+  int64_t max_time_ms() const override;
   uint64_t num_wal_corruptions() const override { return head_->num_wal_corruptions(); }
 
  private:
   const DatabaseOptions options_;
   base::Fs* const fs_;
   std::unique_ptr<base::FileLock> lock_;
+  const BlockSet blocks_;
   const std::unique_ptr<head::Head> head_;
   bool closed_ = false;
 };
+
+absl::StatusOr<std::unique_ptr<model::Querier>> DatabaseImpl::NewQuerier(
+    model::TimeRange range) const {
+  NX_ASSIGN_OR_RETURN(std::unique_ptr<model::Querier> head, head_->NewQuerier(range));
+  std::vector<QuerierSource> sources;
+  for (const std::shared_ptr<const disk::Block>& block : blocks_.blocks()) {
+    const model::TimeRange has{.min_time_ms = block->meta().min_time_ms,
+                               .max_time_ms = block->meta().max_time_ms - 1};
+    if (has.min_time_ms > range.max_time_ms || has.max_time_ms < range.min_time_ms) continue;
+    sources.push_back({std::make_unique<BlockQuerier>(block, range), has});
+  }
+  // Fast path: as long as the head reaches back, nothing is merged.
+  if (sources.empty()) return head;
+  // The head comes first: its symbols are the merged ones.
+  sources.insert(sources.begin(),
+                 QuerierSource{std::move(head),
+                               {.min_time_ms = head_->min_time_ms(),
+                                .max_time_ms = std::numeric_limits<int64_t>::max()}});
+  return std::unique_ptr<model::Querier>(std::make_unique<MergedQuerier>(std::move(sources)));
+}
+
+int64_t DatabaseImpl::max_time_ms() const {
+  int64_t max_ms = head_->max_time_ms();
+  for (const auto& block : blocks_.blocks()) {
+    max_ms = std::max(max_ms, block->meta().max_time_ms - 1);
+  }
+  return max_ms;
+}
+
+void AddBlockMetrics(base::Registry* registry, const BlockSet& blocks) {
+  if (registry == nullptr) return;
+  registry->AddGauge("prometheus_tsdb_blocks_loaded", "Number of currently loaded data blocks")
+      ->Set(static_cast<double>(blocks.blocks().size()));
+  registry
+      ->AddGauge("prometheus_tsdb_storage_blocks_bytes",
+                 "The number of bytes that are currently used for local storage by all blocks.")
+      ->Set(static_cast<double>(blocks.num_bytes()));
+}
 
 }  // namespace
 
@@ -116,13 +136,18 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(
     std::function<void(const ReplayProgress&)> progress) {
   const bool in_memory = options.path.empty();
   std::unique_ptr<base::FileLock> lock;
+  BlockSet blocks;
   if (!in_memory) {
     NX_RETURN_IF_ERROR(context.fs->CreateDirectories(options.path));
     NX_ASSIGN_OR_RETURN(lock, LockDirectory(options, context));
-    NX_RETURN_IF_ERROR(WarnOfUnreadData(options, context));
+    WarnOfUnreadData(options, context);
+    NX_ASSIGN_OR_RETURN(blocks, BlockSet::Open(context.fs, options.path, *context.logger));
+    AddBlockMetrics(context.registry, blocks);
   }
   head::HeadOptions head_options;
   head_options.wal_directory = in_memory ? "" : options.path + "/wal";
+  head_options.chunks_directory = in_memory ? "" : options.path + "/chunks_head";
+  head_options.min_valid_time_ms = blocks.in_order_end_ms();
   head_options.block_range_ms = options.block_range_ms;
   head_options.samples_per_chunk = options.samples_per_chunk;
   head_options.wal_segment_bytes = options.wal_segment_bytes;
@@ -134,8 +159,8 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(
                                           .registry = context.registry};
   NX_ASSIGN_OR_RETURN(std::unique_ptr<head::Head> head,
                       head::Head::Open(head_options, head_context, progress));
-  return std::unique_ptr<Database>(
-      std::make_unique<DatabaseImpl>(options, context, std::move(lock), std::move(head)));
+  return std::unique_ptr<Database>(std::make_unique<DatabaseImpl>(
+      options, context, std::move(lock), std::move(blocks), std::move(head)));
 }
 
 }  // namespace narthex::db
