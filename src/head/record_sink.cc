@@ -14,14 +14,16 @@ class WalSink final : public RecordSink {
 
   absl::Status Log(std::span<const std::string_view> records) override {
     if (closed_) return base::FailedPrecondition("head: the write-ahead log is closed");
-    if (writer_->poisoned()) {
-      NX_RETURN_IF_ERROR(base::WithContext(writer_->Recover(), "head: write-ahead log"));
-      logger_->Info("write-ahead log takes records again",
-                    {{"segment", writer_->position().segment}, {"errors", num_errors_}});
-      num_errors_ = 0;
+    absl::Status status = writer_->poisoned() ? writer_->Recover() : absl::OkStatus();
+    if (status.ok()) status = writer_->Log(records);
+    if (status.ok()) {
+      if (num_errors_ != 0) {
+        logger_->Info("write-ahead log takes records again",
+                      {{"segment", writer_->position().segment}, {"errors", num_errors_}});
+        num_errors_ = 0;
+      }
+      return status;
     }
-    absl::Status status = writer_->Log(records);
-    if (status.ok()) return status;
     status = base::WithContext(status, "head: write-ahead log");
     if (num_errors_++ == 0) {
       logger_->Error("write-ahead log failed; appends are refused until it works again",

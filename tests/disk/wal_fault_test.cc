@@ -198,6 +198,26 @@ TEST(WalFaultTest, AWriteCutShortHarmsNoOtherRecord) {
   for (uint64_t k = 0; k < num_operations; ++k) FailOnceAndRecover(k, Fault::kCut);
 }
 
+// Making a file works on a full disk, writing does not.
+TEST(WalFaultTest, AFullDiskThatIsTriedOverAndOverGetsOneMoreSegment) {
+  FaultFs fs;
+  auto writer = WalWriter::Open(Options(), &fs).value();
+  ASSERT_TRUE(writer->Log("kept").ok());
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    ASSERT_TRUE(writer->Recover().ok());
+    fs.Arm(0, Fault::kCut);
+    EXPECT_FALSE(writer->Log("lost").ok());
+  }
+  EXPECT_EQ(ListWalSegments(&fs, kDirectory).value().size(), 2u);
+  ASSERT_TRUE(writer->Recover().ok());
+  ASSERT_TRUE(writer->Log("new").ok());
+  auto reader = WalReader::Open(&fs, kDirectory).value();
+  std::vector<std::string> got;
+  while (reader->Next()) got.emplace_back(reader->record());
+  EXPECT_FALSE(reader->damage().has_value());
+  EXPECT_EQ(got, (std::vector<std::string>{"kept", "new"}));
+}
+
 // The disk stays full: recovery fails too and is tried again.
 TEST(WalFaultTest, ARecoveryThatFailsIsTriedAgain) {
   for (uint64_t k = 0; k < 8; ++k) {

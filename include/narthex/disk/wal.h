@@ -83,8 +83,9 @@ class WalWriter {
   // Removes the segments before `segment`, lowest first.
   absl::Status RemoveSegmentsBefore(uint64_t segment);
 
-  // After an error: cuts off what was not acknowledged and goes on in a new segment. The writer
-  // stays poisoned if this fails (disk still full); try again later. OK if nothing was wrong.
+  // After an error: cuts off what was not acknowledged and goes on in a new segment (in the same
+  // one if nothing is in it). The writer stays poisoned if this fails (disk still full); try again
+  // later. OK if nothing was wrong.
   absl::Status Recover();
 
   // Fills the last page, syncs and closes. Idempotent; later calls but Close() fail.

@@ -162,7 +162,9 @@ absl::Status WalWriter::Recover() {
   file_.reset();
   buffer_.clear();
   NX_RETURN_IF_ERROR(CutBackTo(fs_, options_.directory, acknowledged_));
-  NX_RETURN_IF_ERROR(CreateSegment(acknowledged_.segment + 1));
+  // A segment with nothing in it is used again: a full disk that is tried over and over must not
+  // fill the directory with empty files.
+  NX_RETURN_IF_ERROR(CreateSegment(acknowledged_.segment + (acknowledged_.offset == 0 ? 0 : 1)));
   acknowledged_ = {segment_, 0};
   error_ = absl::OkStatus();
   return absl::OkStatus();
