@@ -80,6 +80,8 @@ class CrashTest(unittest.TestCase):
             server = self.start(folder, port, '')
             wait_for(lambda: server.query('rate(prometheus_http_request_duration_seconds[1m])'), what='histograms')
             end = time.time()
+            # A scrape that began before may still be under way; one that began later comes after it.
+            wait_for(lambda: server.scalar('timestamp(up)') > end, what='a later scrape')
             ours = raw_samples(server, end)
             count = server.scalar('count({__name__!=""})', time=end)
             self.assertEqual(server.stop(signal.SIGKILL), -signal.SIGKILL)
