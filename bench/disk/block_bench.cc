@@ -135,7 +135,7 @@ void OpenBlock(benchmark::State& state) {
 }
 BENCHMARK(OpenBlock)->Unit(benchmark::kMicrosecond);
 
-void SelectTenThousandSeries(benchmark::State& state) {
+void SelectFiveThousandSeries(benchmark::State& state) {
   const auto block = Block::Open(&base::PosixFs(), BlockPath()).value();
   const std::vector<model::Matcher> matchers = {
       model::Matcher::Create(model::MatchType::kRegex, "__name__", "metric0000010.").value(),
@@ -150,7 +150,7 @@ void SelectTenThousandSeries(benchmark::State& state) {
   state.counters["ns/series"] = benchmark::Counter(
       5000, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
-BENCHMARK(SelectTenThousandSeries)->Unit(benchmark::kMicrosecond);
+BENCHMARK(SelectFiveThousandSeries)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace narthex::disk

@@ -41,26 +41,12 @@ void BlockCursor::Seek(size_t index, TimeRange range) {
   if (!status_.ok() || range_.min_time_ms > range_.max_time_ms) entry_.chunks.clear();
 }
 
-bool BlockCursor::ReadFullRow(const disk::BlockChunk& chunk, Row which,
+bool BlockCursor::ReadFullRow(const disk::BlockChunk& chunk, codec::ChunkRow which,
                               model::FloatHistogram* out) {
-  status_ = codec::DecodeHistogramChunk(chunk.encoding, chunk.bytes, model::HistogramDetail::kFull,
-                                        &full_rows_);
-  if (!status_.ok() || full_rows_.sums.empty()) return false;
-  size_t row = 0;
-  if (which == Row::kLast) {
-    row = full_rows_.sums.size() - 1;
-    while (row > 0 && model::IsStaleNan(full_rows_.sums[row])) --row;
-  }
-  if (model::IsStaleNan(full_rows_.sums[row])) return false;
-  const size_t width = full_rows_.layout->num_buckets();
-  const auto first = full_rows_.buckets.begin() + static_cast<std::ptrdiff_t>(row * width);
-  out->hint = full_rows_.hints[row];
-  out->layout = full_rows_.layout;
-  out->count = full_rows_.counts[row];
-  out->zero_count = full_rows_.zero_counts[row];
-  out->sum = full_rows_.sums[row];
-  out->buckets.assign(first, first + static_cast<std::ptrdiff_t>(width));
-  return true;
+  const absl::StatusOr<bool> found =
+      codec::DecodeHistogramRow(chunk.encoding, chunk.bytes, which, &full_rows_, out);
+  status_ = found.status();
+  return found.ok() && *found;
 }
 
 bool BlockCursor::CompleteFirstHint(const disk::BlockChunk& chunk) {
@@ -71,8 +57,8 @@ bool BlockCursor::CompleteFirstHint(const disk::BlockChunk& chunk) {
   }
   model::FloatHistogram previous;
   model::FloatHistogram current;
-  if (!ReadFullRow(previous_, Row::kLast, &previous) ||
-      !ReadFullRow(chunk, Row::kFirst, &current)) {
+  if (!ReadFullRow(previous_, codec::ChunkRow::kLast, &previous) ||
+      !ReadFullRow(chunk, codec::ChunkRow::kFirst, &current)) {
     return status_.ok();
   }
   histograms_.hints[0] = model::DetectReset(current, previous) ? model::CounterResetHint::kReset

@@ -62,8 +62,8 @@ class BlockCursor final : public model::SeriesCursor {
   bool CompleteFirstHint(const disk::BlockChunk& chunk);
   // A row of a chunk with its buckets: the first, or the last that is no stale marker. False: the
   // row is a stale marker, or see status().
-  enum class Row : uint8_t { kFirst, kLast };
-  bool ReadFullRow(const disk::BlockChunk& chunk, Row which, model::FloatHistogram* out);
+  bool ReadFullRow(const disk::BlockChunk& chunk, codec::ChunkRow which,
+                   model::FloatHistogram* out);
   const std::vector<int64_t>& times() const {
     return is_float_ ? floats_.times_ms : histograms_.times_ms;
   }

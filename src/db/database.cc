@@ -93,6 +93,8 @@ class DatabaseImpl final : public Database {
 
 absl::StatusOr<std::unique_ptr<model::Querier>> DatabaseImpl::NewQuerier(
     model::TimeRange range) const {
+  // Looked at on both sides of the snapshot: appends and truncation move it.
+  const int64_t head_begin_ms = head_->min_time_ms();
   NX_ASSIGN_OR_RETURN(std::unique_ptr<model::Querier> head, head_->NewQuerier(range));
   std::vector<QuerierSource> sources;
   for (const std::shared_ptr<const disk::Block>& block : blocks_.blocks()) {
@@ -106,7 +108,7 @@ absl::StatusOr<std::unique_ptr<model::Querier>> DatabaseImpl::NewQuerier(
   // The head comes first: its symbols are the merged ones.
   sources.insert(sources.begin(),
                  QuerierSource{std::move(head),
-                               {.min_time_ms = head_->min_time_ms(),
+                               {.min_time_ms = std::min(head_begin_ms, head_->min_time_ms()),
                                 .max_time_ms = std::numeric_limits<int64_t>::max()}});
   return std::unique_ptr<model::Querier>(std::make_unique<MergedQuerier>(std::move(sources)));
 }

@@ -106,28 +106,14 @@ bool HeadCursor::Read(const SealedChunks::Entry& entry, SealedChunk* chunk) {
   return true;
 }
 
-bool HeadCursor::ReadFullRow(const SealedChunks::Entry& entry, Row which,
+bool HeadCursor::ReadFullRow(const SealedChunks::Entry& entry, codec::ChunkRow which,
                              model::FloatHistogram* out) {
   SealedChunk chunk;
   if (!Read(entry, &chunk)) return false;
-  status_ = codec::DecodeHistogramChunk(chunk.encoding, chunk.bytes, model::HistogramDetail::kFull,
-                                        &full_rows_);
-  if (!status_.ok()) return false;
-  size_t row = 0;
-  if (which == Row::kLast) {
-    row = full_rows_.sums.size() - 1;
-    while (row > 0 && model::IsStaleNan(full_rows_.sums[row])) --row;
-  }
-  if (model::IsStaleNan(full_rows_.sums[row])) return false;
-  const size_t width = full_rows_.layout->num_buckets();
-  const auto first = full_rows_.buckets.begin() + static_cast<std::ptrdiff_t>(row * width);
-  out->hint = full_rows_.hints[row];
-  out->layout = full_rows_.layout;
-  out->count = full_rows_.counts[row];
-  out->zero_count = full_rows_.zero_counts[row];
-  out->sum = full_rows_.sums[row];
-  out->buckets.assign(first, first + static_cast<std::ptrdiff_t>(width));
-  return true;
+  const absl::StatusOr<bool> found =
+      codec::DecodeHistogramRow(chunk.encoding, chunk.bytes, which, &full_rows_, out);
+  status_ = found.status();
+  return found.ok() && *found;
 }
 
 void HeadCursor::CompleteFirstHint(const std::vector<int64_t>& times,
@@ -145,10 +131,10 @@ void HeadCursor::CompleteFirstHint(const std::vector<int64_t>& times,
   }
   model::FloatHistogram previous;
   model::FloatHistogram current;
-  if (!ReadFullRow(previous_, Row::kLast, &previous)) return;
+  if (!ReadFullRow(previous_, codec::ChunkRow::kLast, &previous)) return;
   if (chunk == nullptr) {
     current = open_first_;
-  } else if (!ReadFullRow(*chunk, Row::kFirst, &current)) {
+  } else if (!ReadFullRow(*chunk, codec::ChunkRow::kFirst, &current)) {
     return;
   }
   columns->hints[0] = model::DetectReset(current, previous) ? model::CounterResetHint::kReset

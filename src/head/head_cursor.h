@@ -74,8 +74,8 @@ class HeadCursor final : public model::SeriesCursor {
   void CompleteFirstHint(const std::vector<int64_t>& times, const SealedChunks::Entry* chunk,
                          codec::HistogramColumns* columns);
   // A row of a sealed chunk with its buckets: the first, or the last that is no stale marker.
-  enum class Row : uint8_t { kFirst, kLast };
-  bool ReadFullRow(const SealedChunks::Entry& chunk, Row which, model::FloatHistogram* out);
+  bool ReadFullRow(const SealedChunks::Entry& chunk, codec::ChunkRow which,
+                   model::FloatHistogram* out);
 
   const HeadCore* const core_;
   const HeadCore::Reader reader_;

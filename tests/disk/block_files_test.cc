@@ -62,6 +62,16 @@ TEST(BlockMetaTest, AllFieldsAreWrittenAsTheyAreRead) {
   EXPECT_EQ(FormatBlockMeta(*meta), kMeta);
 }
 
+TEST(BlockMetaTest, ABlockThatEndsBeforeItBeginsIsDamaged) {
+  for (const char* const json :
+       {R"({"version":1,"minTime":2,"maxTime":1})",
+        R"({"version":1,"minTime":-9223372036854775808,"maxTime":-9223372036854775808})"}) {
+    const absl::Status status = ParseBlockMeta(json).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << json;
+    EXPECT_NE(status.message().find("maxTime is before minTime"), std::string::npos) << status;
+  }
+}
+
 TEST(BlockMetaTest, UnknownFieldsArePassedOverAndMissingOnesAreZero) {
   const auto meta = ParseBlockMeta(R"({"version":1,"thanos":{"labels":{"a":[1,2]}},"stats":null})");
   ASSERT_TRUE(meta.ok()) << meta.status();

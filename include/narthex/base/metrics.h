@@ -1,7 +1,7 @@
 // The server's own metrics: counters, gauges, histograms (classic and native) and summaries, in a
 // Registry that hands out consistent snapshots. Metric objects are thread-safe, live as long as
 // their registry, and cost one relaxed atomic operation (counter, gauge) or a short lock
-// (histogram, summary) per update. Names and help texts follow docs/metrics.md.
+// (histogram, summary) per update. Names and help texts are Prometheus's where it has them.
 #pragma once
 
 #include <atomic>

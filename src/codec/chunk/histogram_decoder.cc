@@ -346,4 +346,26 @@ absl::Status DecodeHistogramChunk(ChunkEncoding encoding, std::string_view chunk
   return Finish(DecodeInto(encoding, chunk, detail, columns, &state), columns);
 }
 
+absl::StatusOr<bool> DecodeHistogramRow(ChunkEncoding encoding, std::string_view chunk,
+                                        ChunkRow which, HistogramColumns* scratch,
+                                        model::FloatHistogram* out) {
+  NX_RETURN_IF_ERROR(DecodeHistogramChunk(encoding, chunk, model::HistogramDetail::kFull, scratch));
+  if (scratch->sums.empty()) return false;
+  size_t row = 0;
+  if (which == ChunkRow::kLast) {
+    row = scratch->sums.size() - 1;
+    while (row > 0 && model::IsStaleNan(scratch->sums[row])) --row;
+  }
+  if (model::IsStaleNan(scratch->sums[row])) return false;
+  const size_t width = scratch->layout->num_buckets();
+  const auto first = scratch->buckets.begin() + static_cast<std::ptrdiff_t>(row * width);
+  out->hint = scratch->hints[row];
+  out->layout = scratch->layout;
+  out->count = scratch->counts[row];
+  out->zero_count = scratch->zero_counts[row];
+  out->sum = scratch->sums[row];
+  out->buckets.assign(first, first + static_cast<std::ptrdiff_t>(width));
+  return true;
+}
+
 }  // namespace narthex::codec

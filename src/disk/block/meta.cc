@@ -175,6 +175,12 @@ absl::StatusOr<BlockMeta> ParseBlockMeta(std::string_view text) {
   ReadStats(fields.Object("stats"), &fault, &meta.stats);
   ReadCompaction(fields.Object("compaction"), &fault, &meta.compaction);
   if (!fault.empty()) return base::DataLoss("bad value: field=", fault);
+  // The last millisecond of a block is taken from its end, which must have one before it.
+  if (meta.max_time_ms < meta.min_time_ms ||
+      meta.max_time_ms == std::numeric_limits<int64_t>::min()) {
+    return base::DataLoss("maxTime is before minTime: minTime=", meta.min_time_ms,
+                          " maxTime=", meta.max_time_ms);
+  }
   return meta;
 }
 

@@ -141,4 +141,14 @@ absl::Status DecodeHistogramChunk(ChunkEncoding encoding, std::string_view chunk
 absl::Status DecodeHistogramChunk(ChunkEncoding encoding, std::string_view chunk,
                                   model::HistogramDetail detail, IntegerHistogramColumns* columns);
 
+// Which row of a chunk: the first, or the last that is no stale marker.
+enum class ChunkRow : uint8_t { kFirst, kLast };
+
+// Replaces `*out` with one row of `chunk`, buckets included, and `*scratch` with all of them.
+// False: the row is a stale marker (kLast: all are) and `*out` stays. Errors as
+// DecodeHistogramChunk().
+absl::StatusOr<bool> DecodeHistogramRow(ChunkEncoding encoding, std::string_view chunk,
+                                        ChunkRow which, HistogramColumns* scratch,
+                                        model::FloatHistogram* out);
+
 }  // namespace narthex::codec
